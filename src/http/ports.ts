@@ -48,7 +48,7 @@ export interface KeyVerifier {
   onChanged(listener: () => void): void;
 }
 
-/** A sign-in to the dashboard that is good. */
+/** Valid dashboard session. */
 export interface Session extends Pick<SessionActor, 'id' | 'role' | 'passwordCheckedMs'> {
   /** The account of the person. */
   own: SessionAccount;

@@ -6,7 +6,7 @@ export interface ClientInfo {
   /** Empty when the client names none. */
   userAgent: string;
   headers: IncomingHttpHeaders;
-  /** The host name that was asked. */
+  /** Host name of the request. */
   host: string;
   /** It came through a proxy that is trusted: what that one says in a header holds. */
   isProxied: boolean;

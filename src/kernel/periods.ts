@@ -5,7 +5,7 @@ type Interval = 'MONTH' | 'YEAR';
 /** From where the periods of a subscription are counted: neither moves for as long as it lasts. */
 export interface BillingAnchor {
   anchorAt: Date;
-  /** IANA. */
+  /** IANA zone. */
   timezone: string;
 }
 

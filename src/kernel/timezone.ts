@@ -13,7 +13,7 @@ export function normalizeTimezone(timezone: string, field = 'timezone'): string 
     // It also reads times that name a zone.
     if (/^[A-Z]/.test(id) && id.toLowerCase() === timezone.toLowerCase()) return id;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw badRequest(field, `${field} must be an IANA time zone, such as Europe/Berlin.`);
 }

@@ -53,7 +53,7 @@ export interface FeatureModule {
 
 /** What only the api role knows. */
 export interface ApiRole {
-  /** The media role's process runs, or this node has none. */
+  /** Reports whether the media process runs, or this node has none. */
   mediaRuns(): boolean;
 }
 

@@ -95,7 +95,7 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   encoderThreads: number;
   /** Jobs of this process work here, each in a folder of its own; on the store's disk. */
   scratchDir: string;
-  /** The platform's own host names. */
+  /** Host names of the platform. */
   platformHosts: readonly string[];
 }
 

@@ -49,7 +49,7 @@ export class BatchWriter<Row> {
     else this.#schedule();
   }
 
-  /** Writes what is still to be written, for at most 5 seconds. */
+  /** Writes pending rows, for at most 5 seconds. */
   async close(): Promise<void> {
     await Promise.race([this.#close(), sleep(CLOSE_MS, undefined, { ref: false })]);
   }

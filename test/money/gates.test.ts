@@ -140,7 +140,7 @@ async function keyOf(email: string, scope: Scope, permissions: readonly Permissi
   return key;
 }
 
-describe('who may', () => {
+describe('permissions', () => {
   test('every endpoint about money has a rule', () => {
     const unknown = moneyRoutes()
       .map(nameOf)

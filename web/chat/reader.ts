@@ -10,7 +10,7 @@ export interface ChatMessage {
 interface Options {
   /** Where the chat is read. */
   address: string;
-  /** The token that let the visitor in, as a query. */
+  /** Token that admitted the visitor, as a query string. */
   suffix: string;
   /** Of the last event that the page has. */
   eventId: string;

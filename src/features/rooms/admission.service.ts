@@ -13,7 +13,7 @@ import { reconcilePresence, removeParticipant } from './transitions.ts';
 
 export type JoinErrorReason = 'NO_ROOM' | 'ENDED' | 'BANNED' | 'FULL' | 'GONE';
 
-/** Somebody may not come in. */
+/** Rejected join, with its reason. */
 export class RoomJoinError extends Error {
   readonly reason: JoinErrorReason;
 
@@ -23,28 +23,30 @@ export class RoomJoinError extends Error {
   }
 }
 
-/** One connection of somebody to a node. */
+/** Connection of a participant to a node. */
 export interface ConnectionId {
   connectionId: string;
   nodeId: string;
 }
 
-/** How people come into rooms and go out of them. */
+/** Admission of people into rooms, and their departure. */
 export interface RoomAdmission {
   /**
-   * A seat, or a place in the waiting room (JOINING). One of the same identity that is there already goes.
+   * Takes a seat, or joins the waiting room (JOINING). A present participant of the same identity is removed.
    *
    * @throws {RoomJoinError}
    */
   enter(roomId: string, grant: RoomGrant, connection: ConnectionId): Promise<ParticipantRow>;
-  /** Takes the seat that was kept. @throws {RoomJoinError} GONE when it was not. */
+  /**
+   * Returns the participant to the reserved seat. @throws {RoomJoinError} GONE when it is no longer reserved.
+   */
   comeBack(roomId: string, participantId: string, connection: ConnectionId): Promise<ParticipantRow>;
-  /** The connection is lost, and the seat kept; one of those who wait is given up. */
+  /** Marks the connection as lost and reserves the seat; a waiting participant is removed. */
   lose(roomId: string, participantId: string, connectionId: string): Promise<void>;
   leave(roomId: string, participantId: string, connectionId: string): Promise<void>;
 }
 
-/** In one room: whoever knows its address can come and wait. */
+/** Maximum waiting people per room: anyone with the URL can join the waiting room. */
 const MAX_WAITING = 100;
 
 export function createRoomAdmission(deps: RoomDeps): RoomAdmission {
@@ -89,7 +91,9 @@ const toColumns = ({ connectionId, nodeId }: ConnectionId) => ({
   node_id: nodeId,
 });
 
-/** Nothing happens when the connection is not the newest of the participant any more. */
+/**
+ * Runs the work under the lock of the room; does nothing when a newer connection of the participant exists.
+ */
 async function ofConnection(
   deps: RoomDeps,
   { roomId, participantId, connectionId }: { roomId: string; participantId: string; connectionId: string },
@@ -121,7 +125,7 @@ async function enterLocked(
   if (await repository.isBanned(tx, room.id, identity)) throw new RoomJoinError('BANNED');
   const older = await participants.findPresent(tx, room.id, identity);
   if (older !== undefined) await removeParticipant(told, room, older, 'DUPLICATE_IDENTITY');
-  // Whoever was let in once need not be again.
+  // A participant who was admitted before is not asked to wait again.
   const waits = older?.state !== 'ACTIVE' && role !== 'HOST' && (grant.isGuest || room.waiting_room);
   const [count, max] = waits
     ? [await participants.countWaiting(tx, room.id), MAX_WAITING]

@@ -23,11 +23,11 @@ const events = async (by = key) =>
     .assertOk(200)
     .list('data')
     .map(Object)
-    // Those of one moment stand in no order.
+    // Events of the same moment have no order.
     .sort((a, b) => b.data.sequence - a.data.sequence);
 
 describe('a room', () => {
-  test('is created with its defaults, read, changed, ended, and gone when it was deleted', async () => {
+  test('a room is created with defaults, read, changed and ended, and gets 404 after deletion', async () => {
     const { key: own } = await app.createKey();
     const made = (await call('POST', '/rooms', { name: 'Αίθουσα ٣ 🎓' }, own)).assertOk(201);
     const id = made.string('data.id');
@@ -108,7 +108,7 @@ describe('a room', () => {
     );
   });
 
-  test('is made once by one Idempotency-Key', async () => {
+  test('one Idempotency-Key creates a single room', async () => {
     const body = { name: 'Once' };
     const headers = { 'idempotency-key': 'room-of-monday' };
     const first = (await app.request('POST', '/rooms', { key, body, headers })).assertOk(201);
@@ -122,7 +122,7 @@ describe('a room', () => {
     );
   });
 
-  test('lists by state, page by page', async () => {
+  test('rooms are listed by state and page', async () => {
     const { key: own } = await app.createKey();
     const ids = [await create({}, own), await create({}, own), await create({}, own)];
     (await call('POST', `/rooms/${ids[1]}/end`, undefined, own)).assertOk(200);
@@ -143,7 +143,7 @@ describe('a room', () => {
     (await call('GET', '/rooms?status=OPEN', undefined, own)).assertError('BAD_REQUEST', 'status');
   });
 
-  test('refuses what cannot be, naming it', async () => {
+  test('invalid input is rejected with its field', async () => {
     const cases: [object, string][] = [
       [{ name: '' }, 'name'],
       [{ name: 'x'.repeat(121) }, 'name'],
@@ -172,7 +172,7 @@ describe('a room', () => {
     (await call('POST', '/rooms', {})).assertError('BAD_REQUEST', 'name');
   });
 
-  test('takes no more people than the plan', async () => {
+  test('a room accepts no more people than the plan', async () => {
     const { key: own } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
     const answer = await call('POST', '/rooms', { name: 'x', maxParticipants: 11 }, own);
     assert.match(answer.assertError('QUOTA_EXCEEDED').string('error.message'), /allows 10 people/);
@@ -180,7 +180,7 @@ describe('a room', () => {
     assert.deepEqual([quota.at('data.limit'), quota.at('data.used')], [10, 0]);
   });
 
-  test('ends when it expires, though nobody was ever there', async () => {
+  test('a room ends when it expires, even if it was never joined', async () => {
     const { key: own } = await app.createKey();
     const id = await create({ expiresAt: '2026-11-20T09:00:10Z' }, own);
     await runTask(app.container, 'rooms');
@@ -197,7 +197,7 @@ describe('a room', () => {
     );
   });
 
-  test('is not recorded where nobody is, and a mesh says why it cannot be', async () => {
+  test('an empty room cannot be recorded, and a mesh returns the reason', async () => {
     const id = await create({ recordEnabled: true });
     const answer = await call('POST', `/rooms/${id}/recording/start`);
     assert.match(answer.assertError('CONFLICT').string('error.message'), /The room is empty/);
@@ -210,7 +210,7 @@ describe('a room', () => {
 });
 
 describe('tokens', () => {
-  test('say who may come, as what, and until when', async () => {
+  test('a token states who may join, with which role, and until when', async () => {
     const id = await create();
     const made = (
       await call('POST', `/rooms/${id}/tokens`, { identity: 'علي', name: '阿里 👩‍🏫', role: 'HOST' })
@@ -227,7 +227,7 @@ describe('tokens', () => {
     });
   });
 
-  test('are refused for what is no person', async () => {
+  test('tokens are rejected for an invalid person', async () => {
     const id = await create();
     const cases: [object, string][] = [
       [{}, 'identity'],
@@ -249,7 +249,7 @@ describe('tokens', () => {
   });
 });
 
-test('nobody is moderated who is not there', async () => {
+test('moderation of an absent participant gets 404', async () => {
   const id = await create();
   const person = `/rooms/${id}/participants/nobody`;
   for (const verb of ['admit', 'deny']) (await call('POST', `${person}/${verb}`)).assertError('NOT_FOUND');
@@ -259,7 +259,7 @@ test('nobody is moderated who is not there', async () => {
   (await call('DELETE', `/rooms/${id}/bans/nobody`)).assertError('NOT_FOUND');
 });
 
-test('reading and writing are two permissions, and modes are apart', async () => {
+test('reading and writing are separate permissions, and modes are separate', async () => {
   const account = await app.createAccount();
   const scoped = async (...permissions: string[]) =>
     (await app.createKey({ account, scope: 'STANDARD', permissions })).key;

@@ -1,14 +1,17 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/db/index.ts';
 
-/** Somebody who is in a room, and how far their time is counted. */
+/** Participant in a room, and the end of the counted time. */
 export interface AttendanceRow {
   id: string;
   workspaceId: string;
   countedUntil: Date;
 }
 
-/** Those that nobody else holds, by the order of their ids after this one. What a stream plays is nobody's minutes. */
+/**
+ * Claims participants that no other process holds, ordered by ID, after this ID. Played streams count no
+ * minutes.
+ */
 export async function claimAttendance(tx: Tx, after: string, most: number): Promise<AttendanceRow[]> {
   const { rows } = await sql<AttendanceRow>`
     select room_participant.id, room.workspace_id as "workspaceId",

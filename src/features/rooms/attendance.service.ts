@@ -13,9 +13,9 @@ interface Deps {
   facts: Pick<UsageEvents, 'append'>;
 }
 
-/** How long people are in rooms (docs/decisions/usage.md#time-in-rooms). */
+/** Time that people spend in rooms (docs/decisions/usage.md#time-in-rooms). */
 export interface Attendance {
-  /** Counts who is there until now. */
+  /** Counts the time of present participants until now. */
   run(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createAttendance({ db, clock, facts }: Deps): Attendance {
   };
 }
 
-/** The rest of a stay, in the transaction that ends it. @param left the row as that has left it. */
+/** Records the rest of a stay, in the transaction that ends it. @param left the updated row. */
 export async function recordAttendance(
   { tx, facts, now }: { tx: Tx; facts: Pick<UsageEvents, 'append'>; now: Date },
   workspaceId: string,

@@ -15,17 +15,20 @@ import { reconcilePresence, removeParticipant } from './transitions.ts';
 
 /** What bridges have to do with rooms (docs/concepts/bridges.md). */
 export interface BridgeParticipants {
-  /** Under the room's lock from here on. @returns undefined when the workspace has no such room. */
+  /**
+   * Locks the room until the transaction ends. @returns undefined when the workspace has no room with this
+   * ID.
+   */
   lock(tx: Tx, workspaceId: string, id: string): Promise<RoomRow | undefined>;
-  /** Those who may be seen or heard; null when the room is over. */
+  /** Returns the participants who may be seen or heard; null when the room has ended. */
   view(roomId: string): Promise<RoomView | null>;
   /**
-   * The place of a stream that plays in the room, taken where it has none yet: a seat like any other.
+   * Returns the seat of a stream that plays in the room, and takes one when it has none.
    *
-   * @returns why there is none, in words.
+   * @returns the reason as a text when it gets none.
    */
   seat(roomId: string, guest: { bridgeId: string; name: string }): Promise<RoomParticipantHandle | string>;
-  /** Gives up the places of those that play nothing any more. */
+  /** Removes the participants of bridges that have ended. */
   leaveEnded(): Promise<void>;
 }
 

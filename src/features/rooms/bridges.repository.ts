@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../platform/db/index.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
-/** The streams that rooms are sent to now, or are about to be. */
+/** Returns the streams that rooms are bridged to now or soon. */
 export async function streamsOf(db: Db, roomIds: readonly string[]): Promise<Map<string, string>> {
   if (roomIds.length === 0) return new Map();
   const rows = await db
@@ -13,11 +13,11 @@ export async function streamsOf(db: Db, roomIds: readonly string[]): Promise<Map
     .where('status', 'not in', ['FAILED', 'STOPPED'])
     .orderBy('id', 'desc')
     .execute();
-  // Of several, the oldest is the last.
+  // The oldest of several comes last and wins.
   return new Map(rows.map(({ source_id: roomId, target_id: streamId }) => [roomId ?? '', streamId]));
 }
 
-/** The bookings of a ONE_TO_ONE that rooms were made for. */
+/** Returns the ONE_TO_ONE bookings that rooms were created for. */
 export async function bookingsOf(db: Db, roomIds: readonly string[]): Promise<Map<string, string>> {
   if (roomIds.length === 0) return new Map();
   const rows = await db
@@ -29,7 +29,7 @@ export async function bookingsOf(db: Db, roomIds: readonly string[]): Promise<Ma
   return new Map(rows.map(({ id, room_id: roomId }) => [roomId ?? '', id]));
 }
 
-/** The newest stay of a bridge in a room. */
+/** Finds the newest stay of a bridge in a room. */
 export function findBridgeParticipant(
   db: Db,
   roomId: string,
@@ -44,7 +44,7 @@ export function findBridgeParticipant(
     .executeTakeFirst();
 }
 
-/** Participants whose bridge brings nothing any more. */
+/** Lists participants whose bridge has ended. */
 export function listOrphanedParticipants(db: Db): Promise<{ id: string; room_id: string }[]> {
   return db
     .selectFrom('room_participant as seat')

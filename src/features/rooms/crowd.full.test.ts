@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, mintToken, type RoomClient } from '../../../test/rooms/client.ts';
 
-/** Whose address a request comes from, a test says by a header. */
+/** The tests set the client IP of a request in a header. */
 const env = { TRUST_PROXY: '1' };
 let first: TestApp;
 let second: TestApp;
@@ -23,7 +23,7 @@ const isIn = ({ messages }: RoomClient) => messages.some(({ type }) => type === 
 const count = async (id: string) =>
   (await first.request('GET', `/rooms/${id}`, { key })).assertOk(200).at('data.participantCount');
 
-test('500 at once find as many seats as there are, and the room goes on', async () => {
+test('500 concurrent people get the available seats, and the room continues', async () => {
   const id = await createRoom(first, key, { maxParticipants: 4 });
   const tokens = await Promise.all(
     Array.from({ length: 500 }, (_, n) => mintToken(first, key, id, { identity: `p${n}`, name: `Zoë ${n}` })),
@@ -43,7 +43,7 @@ test('500 at once find as many seats as there are, and the room goes on', async 
   await Promise.all(seated.map((client) => client.close()));
 });
 
-test('one address has 100 connections on a node, and a waiting room 100 people; both get their places back', async () => {
+test('an IP address gets 100 connections per node, a waiting room 100 people, and both release their slots', async () => {
   const id = await createRoom(first, key, { waitingRoom: true });
   const mint = (identity: string) => mintToken(first, key, id, { identity });
   const tokens = await Promise.all(Array.from({ length: 100 }, (_, n) => mint(`p${n}`)));

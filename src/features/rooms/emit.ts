@@ -14,7 +14,7 @@ import type { ParticipantRow } from './participants.repository.ts';
 import type { RoomRow } from './repository.ts';
 import { secondsBetween } from './rules.ts';
 
-/** Where events of one room are written: in a transaction that holds its row. */
+/** Context for events of one room: a transaction that holds its row. */
 export interface RoomEventContext {
   tx: Tx;
   append: AppendEvent;
@@ -29,7 +29,9 @@ type OfRoom =
   | typeof roomEnded
   | typeof roomDeleted;
 
-/** @param heldUntil the end of the time since the room became ACTIVE; null when this event ends none. */
+/**
+ * @param heldUntil the end of the time since the room became ACTIVE; null when this event ends no such time.
+ */
 export async function emitRoom(
   { tx, append }: RoomEventContext,
   event: OfRoom,
@@ -48,7 +50,7 @@ export async function emitRoom(
   });
 }
 
-/** Nothing is said of those who only waited. */
+/** Emits the event, except for people who only waited. */
 export async function emitParticipant(
   { tx, append }: RoomEventContext,
   event: typeof participantJoined | typeof participantLeft,

@@ -3,7 +3,10 @@ import { KINDS, mutesOf } from './gateway-messages.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 import type { Connection } from './websocket-connection.ts';
 
-/** Connects a browser to the engine, anew where it was; it is told, so that it sends its media again. */
+/**
+ * Connects a browser to the engine. After a reconnect the browser is notified, so that it sends its media
+ * again.
+ */
 export async function attachEngine(engine: RoomEngine, ref: string, connection: Connection): Promise<void> {
   const { row } = connection;
   if (row === null) return;
@@ -20,13 +23,13 @@ export async function attachEngine(engine: RoomEngine, ref: string, connection: 
   connection.isEngineDown = false;
   if (connection.isOver) return detachEngine(connection);
   for (const kind of engine.caps.serverMute ? KINDS : []) {
-    // The newest row: a host may mute meanwhile.
+    // Reads the newest row, because a host may have muted in between.
     if (mutesOf(connection.row ?? row)[kind]) await engine.setMuted(ref, row.identity, kind, true);
   }
   if (isAgain) connection.send({ type: 'engine', state: 'up' });
 }
 
-/** What somebody may do in this stay. */
+/** Returns the permissions of a participant for this stay. */
 export function permissionsIn(row: ParticipantRow): RoomPermissions {
   return {
     canPublish: row.can_publish,
@@ -39,6 +42,6 @@ export function permissionsIn(row: ParticipantRow): RoomPermissions {
 export async function detachEngine(connection: Connection): Promise<void> {
   const { engine } = connection;
   connection.engine = null;
-  // An engine that is down has let everybody go already.
+  // An engine that is down has already released all participants.
   await engine?.close().catch(() => {});
 }

@@ -15,7 +15,7 @@ import {
   roomGatewayPage,
 } from './index.ts';
 
-/** An engine that notes what it is asked, and fails when it is to. */
+/** Creates an engine that records its calls and fails on request. */
 function madeUpEngine() {
   const calls: string[] = [];
   const people: EngineParticipant[] = [];
@@ -23,7 +23,7 @@ function madeUpEngine() {
   const state = {
     isDown: false,
     calls,
-    /** What it says that it has. */
+    /** Participants that the engine reports. */
     people,
     tell(event: RoomEngineEvent) {
       for (const listener of listeners) listener(event);
@@ -97,7 +97,7 @@ const called = (text: string, times = 1) =>
 const join = async (id: string, identity: string) =>
   connectRoom({ port }, id, [await mintToken(app, key, id, { identity })]);
 
-test('people are told when the engine goes and comes, and are connected to it anew', async () => {
+test('people are notified when the engine fails and recovers, and are reconnected to it', async () => {
   const id = await createRoom(app, key);
   const ada = await join(id, 'ada');
   assert.equal((await ada.next('welcome')).engine, 'janus');
@@ -134,13 +134,13 @@ test('people are told when the engine goes and comes, and are connected to it an
   await called('end ref');
 });
 
-test('what events of the engine have lost, the look every 30 seconds finds', async () => {
+test('the check every 30 seconds finds lost events of the engine', async () => {
   const id = await createRoom(app, key);
   const [cy, dan] = [await join(id, 'cy'), await join(id, 'dan')];
   await Promise.all([cy.next('welcome'), dan.next('welcome'), called('connect cy'), called('connect dan')]);
   dan.send({ type: 'state', audio: true, video: true, screen: false });
   await cy.next('updated');
-  // It has lost one, misses a track of the other, and still has somebody who is gone.
+  // The engine has lost one participant, misses a track of another, and still has one who left.
   const camera = { kind: 'VIDEO' as const, muted: false };
   state.people.push({ identity: 'dan', tracks: [camera] }, { identity: 'ghost', tracks: [camera] });
   assert.equal(calls.includes('list'), false);
@@ -154,7 +154,7 @@ test('what events of the engine have lost, the look every 30 seconds finds', asy
   await Promise.all([cy.end(), dan.end()]);
 });
 
-test('whose seat is only kept is let go by the engine', async () => {
+test('the engine releases a participant whose seat is only reserved', async () => {
   const id = await createRoom(app, key);
   const [hal, ida] = [await join(id, 'hal'), await join(id, 'ida')];
   await Promise.all([hal.next('welcome'), ida.next('welcome'), called('connect hal'), called('connect ida')]);
@@ -181,7 +181,7 @@ test('whose seat is only kept is let go by the engine', async () => {
   await ida.close();
 });
 
-test('a mute does not wait for what somebody has sent', async () => {
+test('a mute does not wait for queued signals', async () => {
   const id = await createRoom(app, key);
   const gil = await join(id, 'gil');
   await gil.next('welcome');
@@ -195,7 +195,7 @@ test('a mute does not wait for what somebody has sent', async () => {
   await gil.close();
 });
 
-test('who says that they leave and is gone before that was worked on has left', async () => {
+test('a participant who sends leave and disconnects before it is processed has left', async () => {
   const id = await createRoom(app, key, { departureTimeoutSec: 300 });
   const [eve, fay] = [await join(id, 'eve'), await join(id, 'fay')];
   await Promise.all([eve.next('welcome'), fay.next('welcome')]);

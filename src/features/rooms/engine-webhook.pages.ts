@@ -2,20 +2,20 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../../kernel/errors.ts';
 import { type RoomEngine, WebhookRejectedError } from '../../media/contract/index.ts';
 
-/** A message is about one room, or one person in it. */
+/** Maximum size of a message, which describes one room or one participant. */
 const MAX_BYTES = 64 * 1024;
 
 /**
- * `POST /rtc/livekit/webhook`, where a LiveKit server tells what happens in its rooms
- * (docs/guides/room-engines.md#livekit). 204, or 401 for what is not signed by it. Where the engine tells nothing, there
- * is no such page.
+ * Registers `POST /rtc/livekit/webhook`, which receives the room events of a LiveKit server
+ * (docs/guides/room-engines.md#livekit). Returns 204, or 401 without a valid signature. An engine without
+ * webhooks has no such page.
  */
 export function roomEngineWebhookPage({ engine }: { engine: RoomEngine }): (app: FastifyInstance) => void {
   return (app) => {
     const { name, webhook } = engine;
     if (webhook === undefined) return;
     app.register(async (scope) => {
-      // The signature is of the bytes, not of what they mean.
+      // The signature covers the raw bytes, not the parsed value.
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', { parseAs: 'string', bodyLimit: MAX_BYTES }, (_request, body, done) =>
         done(null, body),

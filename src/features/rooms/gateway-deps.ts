@@ -8,7 +8,7 @@ import type { RoomRelay } from './relay.ts';
 import type { Rooms } from './service.ts';
 import type { RoomTokens } from './tokens.ts';
 
-/** What the gateway works with; filled by the composition root. */
+/** Dependencies of the gateway; filled by the composition root. */
 export interface RoomGatewayDeps extends RoomDeps {
   log: Logger;
   rooms: Rooms;
@@ -18,6 +18,6 @@ export interface RoomGatewayDeps extends RoomDeps {
   relay: RoomRelay;
   engine: RoomEngine;
   isOwnOrigin: SameOriginCheck;
-  /** Where browsers find their way to each other, or to the engine: the form of RTCConfiguration. */
+  /** Returns the ICE servers for browsers in the form of RTCConfiguration. */
   iceServers(identity: string): readonly object[];
 }

@@ -9,7 +9,7 @@ import type { Connection } from './websocket-connection.ts';
 
 type Deps = Pick<RoomGatewayDeps, 'rooms' | 'entrance' | 'moderation' | 'clock' | 'log'>;
 
-/** What the messages of browsers do. @returns a function that never throws. */
+/** Creates the handler of browser messages. @returns a function that never throws. */
 export function createMessageHandler(
   deps: Deps,
   roomOf: (id: string) => LocalRoom | undefined,

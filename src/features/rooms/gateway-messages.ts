@@ -36,7 +36,7 @@ export type Incoming = Static<typeof Incoming>;
 export type Moderation = Extract<Incoming, { type: 'moderate' }>;
 const incoming = compileSchema(Incoming);
 
-/** Null for what is no message. */
+/** Parses a message; returns null when it is invalid. */
 export function readMessage(text: string): Incoming | null {
   try {
     const message: unknown = JSON.parse(text);
@@ -46,7 +46,7 @@ export function readMessage(text: string): Incoming | null {
   }
 }
 
-/** A participant as everybody in the room sees them. */
+/** Returns a participant as all people in the room see them. */
 export function viewOf(row: ParticipantRow) {
   return {
     identity: row.identity,
@@ -63,7 +63,7 @@ export function viewOf(row: ParticipantRow) {
 
 export const KINDS = ['AUDIO', 'VIDEO', 'SCREEN'] as const;
 
-/** What of somebody a host has muted. */
+/** Returns the tracks of a participant that a host has muted. */
 export function mutesOf(row: ParticipantRow) {
   return { AUDIO: row.audio_muted, VIDEO: row.video_muted, SCREEN: row.screen_muted } as const;
 }

@@ -18,7 +18,7 @@ import type { RoomGrant } from './tokens.ts';
 import { Connection } from './websocket-connection.ts';
 
 const PROTOCOL = 'marquee.room.v1';
-/** Room for the answer to a session description with some hundred people in it. */
+/** Maximum size of a message: fits an SDP answer with some hundred people. */
 const MAX_MESSAGE_BYTES = 256 * 1024;
 const MAX_OPEN = 20_000;
 const MAX_PER_ADDRESS = 100;
@@ -27,7 +27,7 @@ const STOP_MS = 2000;
 
 type OfRoom = FastifyRequest<{ Params: { roomId: string } }>;
 
-/** What a client shows: a token that lets it in, the way back to its seat, or why neither is good. */
+/** Credentials of a client: a token that admits it, a resume token, or the reason why neither is valid. */
 interface Shown {
   grant: RoomGrant | null;
   participantId: string | null;
@@ -78,7 +78,7 @@ class RoomGateway {
       return;
     }
     this.#open.add(connection);
-    // Its messages wait until it is in.
+    // Its messages wait until it is admitted.
     const entering = this.#enter(connection, request).catch((error: unknown) => {
       this.#deps.log.error(
         { err: error, roomId: request.params.roomId },
@@ -95,7 +95,7 @@ class RoomGateway {
     });
   }
 
-  /** Closes every connection; the seats are kept for those who come back to another node. */
+  /** Closes all connections; the seats stay reserved for people who reconnect to another node. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const all = [...this.#open];
@@ -159,7 +159,7 @@ class RoomGateway {
     return entrance.enter(roomId, shown.grant, id);
   }
 
-  /** The socket is closed: the seat is kept, or given up where they said that they leave. */
+  /** Handles a closed socket: reserves the seat, or releases it after a `leave` message. */
   async #closed(connection: Connection): Promise<void> {
     const { row } = connection;
     if (row === null) return;
@@ -175,11 +175,14 @@ class RoomGateway {
     void room?.refresh();
   }
 
-  /** Removes a participant from the engine's room who has no connection here: the engine's tokens outlive seats and mutes. */
+  /**
+   * Removes a participant without a connection here from the engine's room: the engine's tokens outlive seats
+   * and mutes.
+   */
   async #screen(roomId: string, { ref, identity }: { ref: string; identity: string }): Promise<void> {
     const { db, engine, log } = this.#deps;
     try {
-      // The server may have rooms of others, too.
+      // The server may also have rooms of other platforms.
       if ((await repository.findAnyRoom(db, roomId)) === undefined) return;
       const row = await participants.findPresent(db, roomId, identity);
       if (row?.state !== 'ACTIVE' || row.disconnected_since !== null)

@@ -29,7 +29,7 @@ const eventsOf = async (id: string) =>
     .filter(({ data }) => data.roomId === id)
     .sort((a, b) => a.data.sequence - b.data.sequence);
 
-test('two people meet, talk, see what the other does, and leave; the events tell of it', async () => {
+test("two people meet, talk, see each other's state and leave, and the events report it", async () => {
   const id = await createRoom(app, key);
   const ada = await joinRoom(app, key, id, { identity: 'ada', name: 'Ада Лавлейс', role: 'HOST' });
   const { resumeToken, self, ...welcome } = ada.welcome;
@@ -98,7 +98,7 @@ test('two people meet, talk, see what the other does, and leave; the events tell
   assert.equal(told.at(-1)?.data.peakParticipants, 2);
 });
 
-describe('who may come', () => {
+describe('admission', () => {
   const refused = async (roomId: string, tokens: string[]) => {
     const client = connectRoom(app, roomId, tokens);
     const code = await client.end();
@@ -107,7 +107,7 @@ describe('who may come', () => {
     return code;
   };
 
-  test('no token, garbage, one of another room, of an ended and of a deleted room', async () => {
+  test('a missing, malformed or foreign token and one of an ended or deleted room are rejected', async () => {
     const [id, other] = [await createRoom(app, key), await createRoom(app, key)];
     const token = await mintToken(app, key, id, { identity: 'ada' });
     assert.equal(await refused(id, []), 4401);
@@ -123,7 +123,7 @@ describe('who may come', () => {
     assert.equal(await refused(id, [token]), 4404);
   });
 
-  test('an address that is no room, or not asked for a WebSocket, answers as any other', async () => {
+  test('an unknown room URL, or a request without WebSocket, gets the usual response', async () => {
     const plain = await fetch(`${app.url}/rtc/rooms/room_x`);
     assert.equal(plain.status, 400);
     assert.match(await plain.text(), /requires a WebSocket connection/);
@@ -131,7 +131,7 @@ describe('who may come', () => {
     assert.equal(await client.end(), 1006);
   });
 
-  test('a viewer sends nothing, and moderates nobody', async () => {
+  test('a viewer cannot send or moderate', async () => {
     const id = await createRoom(app, key);
     const host = await joinRoom(app, key, id, { identity: 'host', role: 'HOST' });
     const who = { identity: 'eve', role: 'VIEWER', permissions: { canPublish: true, canPublishData: false } };
@@ -151,7 +151,7 @@ describe('who may come', () => {
     await Promise.all([host.close(), eve.close()]);
   });
 
-  test('of 20 at once as many as there are seats', async () => {
+  test('20 concurrent joins get exactly the available seats', async () => {
     const id = await createRoom(app, key, { maxParticipants: 3 });
     const tokens = await Promise.all(
       Array.from({ length: 20 }, (_, n) => mintToken(app, key, id, { identity: `p${n}` })),
@@ -172,7 +172,7 @@ describe('who may come', () => {
 });
 
 describe('a seat', () => {
-  test('is kept for a lost connection, without a word to the others, and taken again', async () => {
+  test('a seat is reserved for a lost connection without a message to the others, and resumed', async () => {
     const id = await createRoom(app, key);
     const ada = await joinRoom(app, key, id, { identity: 'ada' });
     const bob = await joinRoom(app, key, id, { identity: 'bob' });
@@ -206,7 +206,7 @@ describe('a seat', () => {
     await Promise.all([ada.close(), again.close()]);
   });
 
-  test('is given up in the end, and then the way back is closed', async () => {
+  test('a reserved seat is released in the end, and resuming is then rejected', async () => {
     const id = await createRoom(app, key, { departureTimeoutSec: 0 });
     const ada = await joinRoom(app, key, id, { identity: 'ada' });
     const bob = await joinRoom(app, key, id, { identity: 'bob' });
@@ -230,7 +230,7 @@ describe('a seat', () => {
     await back.close();
   });
 
-  test('belongs to the newer connection of an identity', async () => {
+  test('a seat belongs to the newer connection of an identity', async () => {
     const id = await createRoom(app, key, { maxParticipants: 2 });
     const host = await joinRoom(app, key, id, { identity: 'host', role: 'HOST' });
     const older = await joinRoom(app, key, id, { identity: 'ada' });
@@ -251,7 +251,7 @@ describe('a seat', () => {
 });
 
 describe('moderation', () => {
-  test('a host lets in, turns away, mutes and removes; what is removed stays away until it may come back', async () => {
+  test('a host admits, rejects, mutes and removes, and a banned identity stays out until it is unbanned', async () => {
     const id = await createRoom(app, key, { waitingRoom: true });
     const token = await mintToken(app, key, id, { identity: 'bob', name: 'Bob' });
     const bob = connectRoom(app, id, [token]);
@@ -311,7 +311,7 @@ describe('moderation', () => {
     assert.equal((await room(id)).endReason, 'CALL');
   });
 
-  test('a room that is deleted is gone for everybody', async () => {
+  test('a deleted room is closed for all participants', async () => {
     const id = await createRoom(app, key);
     const ada = await joinRoom(app, key, id, { identity: 'ada' });
     await call('DELETE', `/rooms/${id}`);
@@ -320,7 +320,7 @@ describe('moderation', () => {
     assert.equal((await fetch(`${app.url}/r/${id}/token`, joinPage('Ada'))).status, 404);
   });
 
-  test('a mesh says why it cannot be recorded', async () => {
+  test('recording a mesh room returns the reason why it is impossible', async () => {
     const id = await createRoom(app, key, { recordEnabled: true });
     const ada = await joinRoom(app, key, id, { identity: 'ada' });
     const answer = await app.request('POST', `/rooms/${id}/recording/start`, { key });
@@ -346,7 +346,7 @@ function joinPage(name: string, cookie = ''): RequestInit {
   return { method: 'POST', headers, body: JSON.stringify({ name }) };
 }
 
-test('whoever has the address says a name and waits; a ban covers the browser', async () => {
+test('a guest with the URL enters a name and waits, and a ban covers the browser', async () => {
   const id = await createRoom(app, key);
   const ask = (name: string, cookie?: string) => fetch(`${app.url}/r/${id}/token`, joinPage(name, cookie));
   const foreign = {
@@ -376,7 +376,7 @@ test('whoever has the address says a name and waits; a ban covers the browser', 
 });
 
 describe('bad clients', () => {
-  test('garbage ends the connection with words', async () => {
+  test('garbage closes the connection with a reason', async () => {
     const id = await createRoom(app, key);
     for (const text of [
       '',

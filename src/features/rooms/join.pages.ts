@@ -17,14 +17,14 @@ interface Deps {
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   caps(windowSec: number | 'day'): Counter;
   isOwnOrigin: SameOriginCheck;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 
 type OfRoom = FastifyRequest<{ Params: { roomId: string } }>;
 
 const TOKENS: Limit = { bucket: 'room-join', per: 'ip', max: 30, windowSec: 600, refusal: 'RATE_LIMITED' };
-/** For coming in; whoever is in stays. */
+/** Lifetime of a token for joining; people in the room stay. */
 const TTL_SEC = 600;
 const COOKIE = 'room_guest';
 const COOKIE_SEC = 30 * 86_400;
@@ -32,8 +32,8 @@ const PURPOSE = 'room guest';
 const readBody = compileInput(Type.Object({ name: Type.String({ minLength: 1, maxLength: 80 }) }), 'body');
 
 /**
- * `POST /r/:roomId/token {name}` for the join page, outside the base URL: a token for whoever has the address of a
- * room, who then waits until somebody lets them in (docs/decisions/rooms.md#tokens).
+ * Registers `POST /r/:roomId/token {name}` for the join page, outside the base URL: a token for a guest with
+ * the URL of a room, who waits until a host admits them (docs/decisions/rooms.md#tokens).
  */
 export function roomJoinPage(deps: Deps): (app: FastifyInstance) => void {
   const { rooms, secrets, caps, isOwnOrigin, publicUrl } = deps;
@@ -69,7 +69,7 @@ export function roomJoinPage(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-/** Who this browser was in the room before. */
+/** Returns the previous guest identity of this browser in the room. */
 function guestOf(secrets: Deps['secrets'], { headers, params }: OfRoom): string | null {
   const kept = new RegExp(`(?:^|;\\s*)${COOKIE}=([\\w.-]+)`).exec(headers.cookie ?? '')?.[1];
   return kept === undefined ? null : verifyToken(secrets, PURPOSE, { text: kept, of: params.roomId });

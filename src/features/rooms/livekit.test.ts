@@ -27,7 +27,7 @@ after(async () => {
 const called = (call: string) =>
   waitFor(() => stub.calls.includes(call), { message: () => `${call} in ${stub.calls.join(', ')}` });
 
-/** As the browser asks. */
+/** Requests a token as the browser does. */
 async function tokenFor(client: RoomClient): Promise<string> {
   client.send({ type: 'signal', data: { op: 'hello' } });
   const { data } = await client.next('signal', ({ data }) => Object(data).op === 'token');
@@ -35,7 +35,7 @@ async function tokenFor(client: RoomClient): Promise<string> {
   return String(Object(data).token);
 }
 
-/** What LiveKit would say of whoever came by the token. */
+/** Simulates the arrival of the token's holder at LiveKit. */
 function come(roomId: string, token: string): void {
   const { sub = '', attributes } = decodeJwt<{ attributes: Record<string, string> }>(token);
   stub.people.set(roomId, [...(stub.people.get(roomId) ?? []), { identity: sub, attributes }]);
@@ -49,7 +49,7 @@ async function post(app: TestApp, { body, authorization }: { body: string; autho
   return fetch(`${app.url}/rtc/livekit/webhook`, { method: 'POST', headers, body });
 }
 
-test('the gateway alone gives tokens, short ones, for what somebody may do', async () => {
+test('only the gateway issues tokens, short-lived and with the permissions of the participant', async () => {
   const id = await createRoom(first, key, { maxParticipants: 3, recordEnabled: true });
   const ada = await joinRoom(first, key, id, { identity: 'ada', role: 'HOST' });
   assert.equal(ada.welcome.engine, 'livekit');
@@ -81,7 +81,7 @@ test('the gateway alone gives tokens, short ones, for what somebody may do', asy
   const refused = await first.request('POST', `/rooms/${id}/recording/start`, { key });
   refused.assertError('CONFLICT');
   assert.match(refused.string('error.message'), /LiveKit.*no Janus runs/);
-  // A media role says each second that it records.
+  // Simulates the report of a media role, sent every second, that it can record.
   first.container.bus.publish(ROOM_RECORDER_TOPIC);
   const shown = async () => (await first.request('GET', `/rooms/${id}`, { key })).assertOk(200);
   assert.equal((await shown()).at('data.canRecord'), true);
@@ -92,7 +92,7 @@ test('the gateway alone gives tokens, short ones, for what somebody may do', asy
   await called(`DeleteRoom ${id}`);
 });
 
-test('a mute takes the source away, also from whoever comes by a token from before', async () => {
+test('a mute revokes the source, also from a participant who joins with an earlier token', async () => {
   const id = await createRoom(first, key);
   const bob = await joinRoom(second, key, id, { identity: 'bob' });
   const token = await tokenFor(bob);
@@ -115,7 +115,7 @@ test('a mute takes the source away, also from whoever comes by a token from befo
   await bob.close();
 });
 
-test('whoever comes by a token of before has the rights of the seat, and what is sent under a false name is removed', async () => {
+test('an earlier token gets the rights of the seat, and tracks under a false name are removed', async () => {
   const id = await createRoom(first, key);
   const bob = await joinRoom(first, key, id, { identity: 'bob' });
   const token = await tokenFor(bob);
@@ -125,7 +125,7 @@ test('whoever comes by a token of before has the rights of the seat, and what is
   };
   const rightsOf = () => Object(stub.said(`UpdateParticipant ${id} bob`)?.permission);
 
-  // The same seat by another connection, muted meanwhile.
+  // Another connection of the same seat, which is now muted.
   const again = connectRoom(first, id, [String(bob.welcome.resumeToken)]);
   await again.next('welcome');
   const mute = { key, body: { kind: 'AUDIO' } };
@@ -137,7 +137,7 @@ test('whoever comes by a token of before has the rights of the seat, and what is
   await called(`UpdateParticipant ${id} bob`);
   assert.deepEqual(rightsOf().canPublishSources, ['CAMERA', 'SCREEN_SHARE']);
 
-  // A newer stay with another role.
+  // Simulates a newer stay with another role.
   stub.people.delete(id);
   const viewer = await joinRoom(first, key, id, { identity: 'bob', role: 'VIEWER' });
   const { sub, attributes } = decodeJwt(await tokenFor(viewer));
@@ -156,7 +156,7 @@ test('whoever comes by a token of before has the rights of the seat, and what is
   await viewer.close();
 });
 
-test('whoever was sent away is removed, and again when they come by what they still have', async () => {
+test('a kicked participant is removed, and removed again when they return with an old token', async () => {
   const id = await createRoom(first, key);
   const ada = await joinRoom(first, key, id, { identity: 'ada', role: 'HOST' });
   const bob = await joinRoom(second, key, id, { identity: 'bob' });
@@ -168,7 +168,7 @@ test('whoever was sent away is removed, and again when they come by what they st
   await called(`RemoveParticipant ${id} bob`);
   await waitFor(() => stub.people.get(id)?.length === 1);
   stub.calls.length = 0;
-  // One of those that bring what is sent to the recorder.
+  // One of the participants that pass media to the recorder.
   const visitor = { identity: 'marquee:1' };
   stub.people.get(id)?.push(visitor);
   come(id, his);
@@ -196,7 +196,7 @@ test('whoever was sent away is removed, and again when they come by what they st
   await ada.close();
 });
 
-test('whose media LiveKit has lost is connected anew, and what is not sent is not shown', async () => {
+test('a participant whose media LiveKit has lost is reconnected, and missing tracks are not shown', async () => {
   const id = await createRoom(first, key);
   const ada = await joinRoom(first, key, id, { identity: 'ada' });
   const bob = await joinRoom(second, key, id, { identity: 'bob' });
@@ -204,7 +204,7 @@ test('whose media LiveKit has lost is connected anew, and what is not sent is no
     const message = { event, room: { name: id }, participant: { identity: 'bob' } };
     const before = stub.looks.get(id) ?? 0;
     assert.equal((await post(first, await stub.message(message))).status, 204);
-    // Both nodes have somebody in the room.
+    // Both nodes have a participant in the room.
     await waitFor(() => (stub.looks.get(id) ?? 0) >= before + 2, { message: 'both nodes look' });
   };
   come(id, await tokenFor(bob));
@@ -224,7 +224,7 @@ test('whose media LiveKit has lost is connected anew, and what is not sent is no
   await Promise.all([ada.close(), bob.close()]);
 });
 
-test('a message that LiveKit has not signed is refused with the reason', async () => {
+test('a message that LiveKit has not signed is rejected with the reason', async () => {
   const event = { event: 'room_finished', room: { name: 'room_none' } };
   const good = await stub.message(event);
   for (const [bad, reason] of [
@@ -241,7 +241,7 @@ test('a message that LiveKit has not signed is refused with the reason', async (
   assert.equal((await post(first, good)).status, 204);
 });
 
-test('people are told when LiveKit goes and comes, and what it has missed is told to it', async () => {
+test('people are notified when LiveKit fails and recovers, and LiveKit gets the changes it missed', async () => {
   const [id, other] = [await createRoom(first, key), await createRoom(first, key)];
   const ada = await joinRoom(first, key, id, { identity: 'ada' });
   const bob = await joinRoom(first, key, other, { identity: 'bob' });

@@ -7,9 +7,12 @@ import type { Rooms } from './service.ts';
 interface Deps {
   rooms: Pick<Rooms, 'face'>;
   assets: WebAssets;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
-  /** Of the media server that browsers talk to directly (`wss://…`); empty where they talk to this one alone. */
+  /**
+   * Origin of the media server that browsers connect to directly (`wss://…`); empty when they only connect to
+   * this server.
+   */
   connectOrigins: readonly string[];
 }
 
@@ -18,8 +21,8 @@ type JoinRequest = FastifyRequest<{ Params: { roomId: string } }>;
 const CARD = 'site/card.png';
 
 /**
- * `GET /r/:roomId`, the page on which people join a room. It says nothing that is for those alone who are let in. A token
- * comes in the fragment (`#token=…`), which no browser sends and no log has.
+ * Registers `GET /r/:roomId`, the page on which people join a room. It shows nothing that requires admission.
+ * A token comes in the fragment (`#token=…`), which no browser sends and no log contains.
  */
 export function lobbyPage(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {

@@ -1,17 +1,20 @@
 import { messagePage, type Page, siteLayout } from '../../http/page.ts';
 import { html, type SafeHtml } from '../../platform/html.ts';
 
-/** What the join page says of a room to whoever has its address. Not its name: it is for those who are let in. */
+/**
+ * Data of a room that the join page shows to anyone with its URL. The name is omitted: only admitted people
+ * see it.
+ */
 export interface JoinView {
   roomId: string;
-  /** Of the creator, as on the channel. */
+  /** Name of the creator, as on the channel. */
   creator: string;
   recordEnabled: boolean;
   isBroadcast: boolean;
   joinUrl: string;
-  /** Absolute; for link previews. */
+  /** Absolute URL of the image for link previews. */
   pictureUrl: string | null;
-  /** Of the media server that browsers talk to directly. */
+  /** Origin of the media server that browsers connect to directly. */
   connectOrigins: readonly string[];
 }
 
@@ -31,7 +34,7 @@ export function lobbyView(view: JoinView): Page {
   };
 }
 
-/** The same for a room that never was and one that has been deleted. */
+/** Page for rooms that are deleted or never existed. */
 export const MISSING_ROOM: Page = {
   status: 404,
   title: 'Not found',
@@ -56,7 +59,10 @@ export const ENDED_ROOM: Page = {
   frames: "'none'",
 };
 
-/** For link previews: they are made by programs that anybody may run, so they name neither the room nor a person. */
+/**
+ * Returns the head of the page. Link previews are rendered by programs that anyone may run, so they name
+ * neither the room nor a person.
+ */
 function joinHead({ joinUrl, pictureUrl }: JoinView): SafeHtml {
   const summary = "You're invited to a video call. It opens in your browser.";
   return html`${NOINDEX}

@@ -7,11 +7,11 @@ import type { RoomRelay } from './relay.ts';
 import type { RoomRow } from './repository.ts';
 import type { Connection } from './websocket-connection.ts';
 
-/** What is read of a room: undefined when it is gone. */
+/** Data read about a room; undefined when it is deleted. */
 export interface RoomSnapshot {
   room: RoomRow | undefined;
   present: readonly ParticipantRow[];
-  /** It is sent to a stream. */
+  /** True when the room is bridged to a stream. */
   isBroadcast: boolean;
 }
 
@@ -21,18 +21,18 @@ export interface LocalRoomPorts {
   log: Logger;
   /** Reads the room from the database. */
   read(roomId: string): Promise<RoomSnapshot>;
-  /** Rows of those who are there no more. */
+  /** Returns the rows of participants who have left. */
   readGone(roomId: string, ids: readonly string[]): Promise<ParticipantRow[]>;
   capacity(room: RoomRow): Promise<number>;
   iceServers(identity: string): readonly object[];
   resumeToken(row: ParticipantRow): string;
-  /** What the engine does not have of somebody any more. */
+  /** Called with the tracks of a participant that the engine has lost. */
   onTracksGone(row: ParticipantRow, tracks: EngineParticipant['tracks']): void;
-  /** Nobody here is in it any more, and nobody elsewhere. */
+  /** Called when no participant remains, on this node or another. */
   onEmpty(roomId: string): void;
 }
 
-/** A room that somebody is connected to here: what was last read of it, and the browsers that are told of changes. */
+/** Room with connections on this node: its last snapshot, and the browsers that are notified of changes. */
 export class LocalRoom {
   readonly id: string;
   readonly #ports: LocalRoomPorts;
@@ -42,7 +42,7 @@ export class LocalRoom {
   #isBroadcast = false;
   #present = new Map<string, ParticipantRow>();
   #ref: Promise<string> | null = null;
-  /** What the room was called last by the engine, which may be down now. */
+  /** Last reference of the room in the engine, which may be down now. */
   #lastRef: string | null = null;
   #reading: Promise<void> | null = null;
   #readings = 0;
@@ -61,7 +61,7 @@ export class LocalRoom {
     return this.#connections.values();
   }
 
-  /** @param row its stay; a connection of the same stay that is here already is replaced. */
+  /** @param row its stay; an existing connection of the same stay is replaced. */
   add(connection: Connection, row: ParticipantRow): void {
     connection.row = row;
     connection.sinceReading = this.#readings;
@@ -70,14 +70,14 @@ export class LocalRoom {
     this.#connections.set(row.id, connection);
   }
 
-  /** The socket is closed. */
+  /** Removes a connection whose socket is closed. */
   remove(connection: Connection): void {
     const { row } = connection;
     if (row !== null && this.#connections.get(row.id) === connection) this.#connections.delete(row.id);
     void detachEngine(connection);
   }
 
-  /** Reads it again, at once or after the reading that is under way, and tells what has changed. */
+  /** Reads the room immediately or after the read in progress, and broadcasts the changes. */
   refresh(): Promise<void> {
     this.#isDirty = true;
     this.#reading ??= this.#readAll().finally(() => {
@@ -86,7 +86,10 @@ export class LocalRoom {
     return this.#reading;
   }
 
-  /** For a reading of several rooms at once. @returns what takes it, unless this room has been read meanwhile. */
+  /**
+   * Begins a combined read of several rooms. @returns the function that applies it, unless this room was read
+   * in between.
+   */
   beginReading(): (reading: RoomSnapshot) => void {
     const reading = ++this.#readings;
     return (read) => {
@@ -120,13 +123,13 @@ export class LocalRoom {
     if (this.#connections.size === 0 && present.length === 0) await this.#dispose();
   }
 
-  /** A message of somebody here, for everybody. */
+  /** Sends a message of a participant on this node to all participants. */
   broadcast(message: object): void {
     this.#tell(message);
     this.#ports.relay.tell(this.id, message);
   }
 
-  /** What the engine says of its room. */
+  /** Handles an event of the engine about its room. */
   async heard(event: RoomEngineEvent): Promise<void> {
     if (event.type === 'down') {
       this.#ref = null;
@@ -143,7 +146,7 @@ export class LocalRoom {
     else this.#ports.onTracksGone(connection.row, event.tracks);
   }
 
-  /** Brings engine and rows in line where events were lost. */
+  /** Reconciles the engine with the rows after lost events. */
   async reconcile(): Promise<void> {
     const ref = await this.#ref?.catch(() => null);
     if (ref === null || ref === undefined) return;
@@ -176,7 +179,7 @@ export class LocalRoom {
     }
   }
 
-  /** Those who were there, or have a connection here, and are there no more: with the reason. */
+  /** Returns the participants who were present, or have a connection here, and have left, with the reason. */
   async #leftOf(
     before: ReadonlyMap<string, ParticipantRow>,
     present: readonly ParticipantRow[],
@@ -194,7 +197,7 @@ export class LocalRoom {
     return gone.map((row) => rows.find(({ id }) => id === row.id) ?? row);
   }
 
-  /** Connections whose stay is over, or has a newer one. */
+  /** Closes connections whose stay has ended or has a newer connection. */
   #sendAway(left: readonly ParticipantRow[], reading: number): void {
     for (const [id, connection] of [...this.#connections]) {
       const row = this.#present.get(id);
@@ -212,7 +215,10 @@ export class LocalRoom {
     }
   }
 
-  /** Those who are connected to an engine of all nodes are let go of by every node: theirs may be gone. */
+  /**
+   * Removes the participants from an engine shared by all nodes. Every node does so, because their own may be
+   * lost.
+   */
   async #removeAll(left: readonly ParticipantRow[]): Promise<void> {
     const { engine } = this.#ports;
     const ref = this.#lastRef;
@@ -243,7 +249,7 @@ export class LocalRoom {
     }
   }
 
-  /** The engine of the node that has the connection stops what it can. */
+  /** Mutes at the engine of the node that has the connection, as far as the engine can. */
   #mute(before: ParticipantRow, row: ParticipantRow): void {
     const connection = this.#connections.get(row.id);
     if (connection === undefined) return;
@@ -331,7 +337,7 @@ export class LocalRoom {
     }
   }
 
-  /** To everybody here who is in. */
+  /** Sends a message to all participants on this node. */
   #tell(message: object): void {
     for (const connection of this.#connections.values())
       if (connection.shown === 'IN') connection.send(message);

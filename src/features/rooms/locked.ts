@@ -11,7 +11,7 @@ import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { capacityOf } from './rules.ts';
 
-/** Told, with the id of the room, whenever something of a room or of who is in it has changed. */
+/** Bus topic of changed rooms; the payload is the ID of the room. */
 export const ROOM_TOPIC = 'rooms';
 
 export interface RoomDeps {
@@ -20,18 +20,18 @@ export interface RoomDeps {
   bus: Bus;
   clock: Clock;
   facts: Pick<UsageEvents, 'append'>;
-  /** How many the engine takes in one room. */
+  /** Returns the maximum participants that the engine supports in one room. */
   engineMax(): number;
 }
 
-/** A room; `workspaceId` is null where it is asked for by those who are in it. */
+/** Reference to a room; `workspaceId` is null for requests of its participants. */
 export interface RoomRef {
   workspaceId: string | null;
   roomId: string;
 }
 
 /**
- * Locks the room, does the work, commits, and tells the nodes.
+ * Locks the room, runs the work, commits, and notifies the nodes.
  *
  * @throws {AppError} NOT_FOUND.
  */
@@ -51,7 +51,7 @@ export async function changeLocked<T>(
   return result;
 }
 
-/** How many may be in the room now. */
+/** Returns the current capacity of the room. */
 export async function capacityNow(
   db: Db,
   room: Pick<RoomRow, 'workspace_id' | 'max_participants'>,
@@ -61,18 +61,18 @@ export async function capacityNow(
   return capacityOf(room.max_participants, PLANS[plan].roomParticipants, engineMax);
 }
 
-/** A room with how many are in it, and whether it can be recorded. */
+/** Room with its number of participants, and whether it can be recorded. */
 export interface RoomDetails {
   row: RoomRow;
   count: number;
   canRecord: boolean;
-  /** That it is sent to. */
+  /** ID of the stream that the room is bridged to. */
   streamId: string | null;
-  /** Of a ONE_TO_ONE, whose room it is. */
+  /** Booking of a ONE_TO_ONE session that owns the room. */
   bookingId: string | null;
 }
 
-/** What the room lets everybody do. */
+/** Returns the default permissions of the room. */
 export function defaultsOf(room: RoomRow) {
   return {
     canPublish: room.can_publish,

@@ -11,24 +11,24 @@ import { reconcilePresence, removeParticipant } from './transitions.ts';
 
 export type MuteKind = 'AUDIO' | 'VIDEO' | 'SCREEN';
 
-/** What a participant sends, by their own word. */
+/** Tracks that a participant claims to send. */
 export interface PublishedTracks {
   audio: boolean;
   video: boolean;
   screen: boolean;
 }
 
-/** Who may be in a room, and what of them is seen and heard. An identity that is not there is NOT_FOUND. */
+/** Moderation of the people in a room and of their tracks. An absent identity gets NOT_FOUND. */
 export interface RoomModeration {
-  /** Lets in whoever waits. @throws {AppError} CONFLICT when the room is full. */
+  /** Admits a waiting participant. @throws {AppError} CONFLICT when the room is full. */
   admit(place: RoomRef, identity: string): Promise<ParticipantRow>;
   deny(place: RoomRef, identity: string): Promise<void>;
-  /** @param ban the identity may not come back either, until the ban is lifted; also of one who has left. */
+  /** @param ban prevents the identity from returning until it is unbanned; also works after it has left. */
   kick(place: RoomRef, identity: string, ban: boolean): Promise<void>;
   unban(place: RoomRef, identity: string): Promise<void>;
-  /** Until it is lifted: the participant cannot do that. */
+  /** Mutes or unmutes a participant; only a host can lift a mute. */
   mute(place: RoomRef, identity: string, kind: MuteKind, muted: boolean): Promise<ParticipantRow>;
-  /** What is not allowed is left out. */
+  /** Stores the sent tracks; tracks without permission are omitted. */
   setSending(row: ParticipantRow, sending: PublishedTracks): Promise<void>;
   setHand(row: ParticipantRow, raised: boolean): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function createRoomModeration(deps: RoomDeps): RoomModeration {
       if (row.state !== 'JOINING') throw notFound();
       return work(told, room, row);
     });
-  /** Without a lock on the room: nobody counts by it, and no event tells of it. */
+  /** Works without a lock on the room: no count depends on it, and no event reports it. */
   const change = async (row: ParticipantRow, columns: participants.ParticipantChange) => {
     const changed = await participants.updateConnected(deps.db, row.id, row.connection_id, columns);
     if (changed) deps.bus.publish(ROOM_TOPIC, row.room_id);

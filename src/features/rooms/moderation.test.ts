@@ -14,7 +14,7 @@ after(() => app.close());
 const call = async (method: string, path: string, body?: object) =>
   (await app.request(method, path, body === undefined ? { key } : { key, body })).assertOk(200);
 
-test('a mute holds for those who leave or come back by another connection, until it is lifted', async () => {
+test('a mute persists across reconnects until it is lifted', async () => {
   const id = await createRoom(app, key);
   const host = await joinRoom(app, key, id, { identity: 'host', role: 'HOST' });
   const token = await mintToken(app, key, id, { identity: 'bob' });
@@ -39,7 +39,7 @@ test('a mute holds for those who leave or come back by another connection, until
   await Promise.all([host.close(), fourth.close()]);
 });
 
-test('nothing of a host who was removed counts, though the connection is held open', async () => {
+test('messages of a removed host are ignored, though the connection remains open', async () => {
   const id = await createRoom(app, key);
   const ada = await joinRoom(app, key, id, { identity: 'ada' });
   const eve = await joinRoom(app, key, id, { identity: 'eve', role: 'HOST' });
@@ -61,7 +61,7 @@ test('nothing of a host who was removed counts, though the connection is held op
   await ada.close();
 });
 
-test('bytes are limited over time, and to little before somebody is in', async () => {
+test('bytes are limited over time, and to few before admission', async () => {
   const id = await createRoom(app, key, { waitingRoom: true });
   const token = await mintToken(app, key, id, { identity: 'bob' });
   const state = { type: 'state', audio: false, video: false, screen: false };

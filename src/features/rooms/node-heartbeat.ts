@@ -7,7 +7,7 @@ import * as repository from './repository.ts';
 import type { Connection } from './websocket-connection.ts';
 
 const TICK_MS = 1000;
-/** In ticks. */
+/** Intervals in ticks. */
 const POLL = 2;
 const HEARTBEAT = 3;
 const PING = 10;
@@ -18,7 +18,7 @@ interface Held {
   open: ReadonlySet<Connection>;
 }
 
-/** What a node does again and again while people are connected to it (docs/decisions/rooms.md#nodes). */
+/** Creates the periodic work of a node while people are connected to it (docs/decisions/rooms.md#nodes). */
 export function createNodeHeartbeat(
   deps: Pick<RoomGatewayDeps, 'db' | 'bus' | 'clock' | 'log' | 'relay'>,
   { rooms, open }: Held,
@@ -74,7 +74,7 @@ export function createNodeHeartbeat(
   };
 
   return {
-    /** Resolves when the other nodes know of this one. */
+    /** Resolves when the other nodes know this one. */
     begin() {
       if (timer === undefined) reconciledMs = clock.ms();
       timer ??= setInterval(tick, TICK_MS).unref();

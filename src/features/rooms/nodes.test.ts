@@ -10,7 +10,7 @@ import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '.
 import { writeSdp } from '../../media/protocols/sdp/write.ts';
 
 const NODE = join(import.meta.dirname, '../../../test/harness/node-main.ts');
-/** Whose address a request comes from, a test says by a header. */
+/** The tests set the client IP of a request in a header. */
 const env = { TRUST_PROXY: '1' };
 let first: TestApp;
 let second: TestApp;
@@ -31,7 +31,7 @@ const count = async (id: string) =>
 const of = (identity: string) => (message: Record<string, unknown>) =>
   Object(message.participant ?? message).identity === identity;
 
-test('people on two nodes are in one room: presence, chat, signals, moderation', async () => {
+test('people on two nodes share one room: presence, chat, signals and moderation', async () => {
   const id = await createRoom(first, key);
   const ada = await joinRoom(first, key, id, { identity: 'ada', role: 'HOST' });
   const bob = await joinRoom(first, key, id, { identity: 'bob' }, { at: second });
@@ -40,7 +40,7 @@ test('people on two nodes are in one room: presence, chat, signals, moderation',
   assert.equal(Object((await ada.next('updated', of('bob'))).participant).audio, true);
   ada.send({ type: 'chat', text: 'over there' });
   assert.equal((await bob.next('chat')).text, 'over there');
-  // Longer than what a notification of PostgreSQL holds.
+  // Longer than the maximum payload of a PostgreSQL notification.
   const sdp = `${writeSdp({ attributes: [], media: [] })}${'a=candidate\r\n'.repeat(1900)}`;
   bob.send({ type: 'signal', data: { to: 'ada', description: { type: 'offer', sdp } } });
   assert.deepEqual((await ada.next('signal')).data, { from: 'bob', description: { type: 'offer', sdp } });
@@ -59,7 +59,7 @@ test('people on two nodes are in one room: presence, chat, signals, moderation',
   assert.deepEqual([await ada.end(), await eve.end()], [4410, 4410]);
 });
 
-test('an identity that comes to another node leaves the first one', async () => {
+test('an identity that connects to another node leaves the first one', async () => {
   const id = await createRoom(first, key);
   const older = await joinRoom(first, key, id, { identity: 'ada' });
   const newer = await joinRoom(first, key, id, { identity: 'ada' }, { at: second });
@@ -70,7 +70,7 @@ test('an identity that comes to another node leaves the first one', async () => 
   await back.close();
 });
 
-test('20 at once on two nodes find as many seats as there are, and the room goes on', async () => {
+test('20 concurrent joins on two nodes get the available seats, and the room continues', async () => {
   const id = await createRoom(first, key, { maxParticipants: 3 });
   const tokens = await Promise.all(
     Array.from({ length: 20 }, (_, n) => mintToken(first, key, id, { identity: `p${n}`, name: `Zoë ${n}` })),
@@ -88,7 +88,7 @@ test('20 at once on two nodes find as many seats as there are, and the room goes
   await Promise.all(seated.map((client) => client.close()));
 });
 
-test('the seats of a node that was killed are given up', async () => {
+test('the seats of a killed node are released', async () => {
   const id = await createRoom(first, key, { departureTimeoutSec: 0 });
   const dataDir = first.container.config.DATA_DIR;
   const child = fork(NODE, [first.databaseUrl, dataDir], {
@@ -112,7 +112,7 @@ test('the seats of a node that was killed are given up', async () => {
   await ada.close();
 });
 
-test('a node that stops sends its people to another one, where their seats wait', async () => {
+test('a stopping node sends its people to another one, where their seats are reserved', async () => {
   const third = await startTestApp({ beside: first });
   const id = await createRoom(first, key);
   const ada = await joinRoom(first, key, id, { identity: 'ada' });

@@ -29,7 +29,7 @@ export function updateParticipant(tx: Tx, id: string, change: ParticipantChange)
     .executeTakeFirstOrThrow();
 }
 
-/** Only for the connection that is the newest. @returns whether it was. */
+/** Updates the row only for its newest connection. @returns whether it was the newest. */
 export async function updateConnected(
   db: Db,
   id: string,
@@ -47,7 +47,7 @@ export async function updateConnected(
   return row !== undefined;
 }
 
-/** Was somebody with the identity ever in the room, or waited? */
+/** Reports whether the identity was ever in the room or its waiting room. */
 export async function wasIn(db: Db, roomId: string, identity: string): Promise<boolean> {
   const row = await db
     .selectFrom('room_participant')
@@ -68,7 +68,7 @@ export function findParticipant(db: Db, roomId: string, id: string): Promise<Par
     .executeTakeFirst();
 }
 
-/** Whoever is there with the identity, or waits to be. */
+/** Finds the present or waiting participant with the identity. */
 export function findPresent(db: Db, roomId: string, identity: string): Promise<ParticipantRow | undefined> {
   return db
     .selectFrom('room_participant')
@@ -95,7 +95,7 @@ export function findNewestStay(
     .executeTakeFirst();
 }
 
-/** Those who are there or wait, the first to come first. */
+/** Lists the present and waiting participants, first arrival first. */
 export function presentIn(db: Db, roomId: string): Promise<ParticipantRow[]> {
   return db
     .selectFrom('room_participant')
@@ -143,7 +143,7 @@ export function listParticipants(
     .execute();
 }
 
-/** How many are in each of the rooms; those who wait are not. */
+/** Counts the participants of each room, without waiting ones. */
 export async function countParticipants(db: Db, roomIds: readonly string[]): Promise<Map<string, number>> {
   if (roomIds.length === 0) return new Map();
   const rows = await db
@@ -156,7 +156,7 @@ export async function countParticipants(db: Db, roomIds: readonly string[]): Pro
   return new Map(rows.map(({ room_id: id, count }) => [id, count]));
 }
 
-/** Those of them who are people. */
+/** Counts the participants that are people. */
 export async function countPeople(db: Db, roomId: string): Promise<number> {
   const { count } = await db
     .selectFrom('room_participant')
@@ -178,7 +178,7 @@ export async function countWaiting(db: Db, roomId: string): Promise<number> {
   return count;
 }
 
-/** The fullest room of a workspace. */
+/** Returns the highest occupancy of a room in a workspace. */
 export async function peakRoomOccupancy(db: Db, workspaceId: string): Promise<number> {
   const row = await db
     .selectFrom('room_participant')
@@ -193,7 +193,7 @@ export async function peakRoomOccupancy(db: Db, workspaceId: string): Promise<nu
   return row?.count ?? 0;
 }
 
-// Nodes, and what they say of the connections that they have.
+// Queries of nodes and of their reports about connections.
 
 export async function heartbeatNode(db: Db, id: string, now: Date): Promise<void> {
   await db
@@ -207,12 +207,12 @@ export async function removeNode(db: Db, id: string): Promise<void> {
   await db.deleteFrom('room_node').where('id', '=', id).execute();
 }
 
-/** Nodes that have not been heard of since then. */
+/** Deletes nodes without a heartbeat since this time. */
 export async function removeDeadNodes(db: Db, since: Date): Promise<void> {
   await db.deleteFrom('room_node').where('last_seen_at', '<', since).execute();
 }
 
-/** Whoever is connected to a node that nobody has heard of since. */
+/** Returns the condition for participants whose node has sent no heartbeat since this time. */
 function isSilent(since: Date) {
   return sql<boolean>`room_participant.state <> 'LEFT' and room_participant.node_id is not null
     and room_participant.disconnected_since is null and not exists (
@@ -223,7 +223,7 @@ export function listOnDeadNodes(db: Db, since: Date) {
   return db.selectFrom('room_participant').select('id').where(isSilent(since));
 }
 
-/** They have no connection. @returns their rooms. */
+/** Marks the participants as disconnected. @returns their rooms. */
 export async function markDisconnected(db: Db, since: Date, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('room_participant')
@@ -234,7 +234,7 @@ export async function markDisconnected(db: Db, since: Date, now: Date): Promise<
   return [...new Set(rows.map(({ room_id: id }) => id))];
 }
 
-/** The node has them after all. */
+/** Marks participants as connected again when their node still has them. */
 export async function markReconnected(
   db: Db,
   nodeId: string,
@@ -251,7 +251,7 @@ export async function markReconnected(
     .execute();
 }
 
-/** All connections of a node are gone. @returns their rooms. */
+/** Marks all participants of a node as disconnected. @returns their rooms. */
 export async function disconnectAllOnNode(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('room_participant')

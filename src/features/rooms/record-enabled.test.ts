@@ -10,7 +10,7 @@ import { ROOM_RECORDER_TOPIC } from './index.ts';
 
 let stub: LivekitStub;
 let app: TestApp;
-/** Holds the rows that the other one waits for. */
+/** Second process that locks the rows which the other one waits for. */
 let beside: TestApp;
 before(async () => {
   stub = await startLivekitStub();
@@ -24,20 +24,20 @@ after(async () => {
   stub.close();
 });
 
-/** A room that can be recorded, with one person in it. */
+/** Creates a recordable room with one participant. */
 async function recordable() {
   const { key, account } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
   const id = await createRoom(app, key, { recordEnabled: true });
   const ada = await joinRoom(app, key, id, { identity: 'ada', role: 'HOST' });
   const call = (method: string, path: string, body?: object) =>
     app.request(method, `/rooms/${id}${path}`, body === undefined ? { key } : { key, body });
-  // A media role says each second that it records.
+  // Simulates the report of a media role, sent every second, that it can record.
   app.container.bus.publish(ROOM_RECORDER_TOPIC);
   await waitFor(async () => (await call('GET', '')).at('data.canRecord') === true);
   return { account, id, ada, call };
 }
 
-test('recordEnabled false ends the recording, and it stays so until it is started', async () => {
+test('recordEnabled false ends the recording until it is started again', async () => {
   const { id, ada, call } = await recordable();
   (await call('POST', '/recording/start')).assertOk(200);
   await ada.next('recording', ({ on }) => on === true);
@@ -59,7 +59,7 @@ test('recordEnabled false ends the recording, and it stays so until it is starte
   await ada.close();
 });
 
-test('a start that has seen recordEnabled before it became false records nothing', async () => {
+test('a start that read recordEnabled before it became false records nothing', async () => {
   const { id, ada, call } = await recordable();
   const [start] = await withLockContention(
     beside.container.sql,
@@ -71,7 +71,7 @@ test('a start that has seen recordEnabled before it became false records nothing
   await ada.close();
 });
 
-test('a start is refused where the storage of the plan is full', async () => {
+test('a start is rejected when the storage of the plan is full', async () => {
   const { account, ada, call } = await recordable();
   const full = PLANS.FREE.storageBytes;
   await app.container.sql`update workspace set storage_bytes = ${full} where id = ${account.live}`;

@@ -3,13 +3,17 @@ import type { RoomEngine, RoomLayout } from '../../media/contract/index.ts';
 import type { RoomRef } from './locked.ts';
 import type { RoomRow } from './repository.ts';
 
-/** Records rooms; filled by the composition root. */
+/** Recorder of rooms; set by the composition root. */
 export interface RoomRecorder {
-  /** Whether rooms of this platform can be recorded at all. */
+  /** Reports whether this platform can record rooms. */
   canRecord(): boolean;
-  /** Repeats change nothing. @param layout that of the room unless given. @throws {AppError} CONFLICT, with words, when the room cannot be recorded; QUOTA_EXCEEDED. */
+  /**
+   * Starts the recording. Idempotent.
+   * @param layout defaults to that of the room.
+   * @throws {AppError} CONFLICT, with the reason, when the room cannot be recorded; QUOTA_EXCEEDED.
+   */
   start(place: RoomRef, layout?: RoomLayout): Promise<void>;
-  /** Repeats change nothing. */
+  /** Idempotent. */
   stop(place: RoomRef): Promise<void>;
 }
 
@@ -25,10 +29,10 @@ const WORDS = {
   janus: 'Room recording is disabled on this platform.',
 } as const;
 
-/** Told by each media role that records rooms of LiveKit, for as long as it can. */
+/** Bus topic on which media roles report that they can record LiveKit rooms. */
 export const ROOM_RECORDER_TOPIC = 'room recorder';
 
-/** Where nothing can record. */
+/** Creates the recorder of an installation that cannot record. */
 export function createNoRecorder(engine: () => Pick<RoomEngine, 'name'>): RoomRecorder {
   return {
     canRecord: () => false,

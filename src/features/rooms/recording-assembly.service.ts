@@ -31,12 +31,12 @@ export interface RoomAssemblyDeps {
   intake: Pick<VideoIntake, 'lock' | 'received' | 'fail' | 'hold'>;
   clock: Clock;
   log: Logger;
-  /** The video is made below it. On the store's disk. */
+  /** Directory in which the video is composed, on the disk of the store. */
   scratchDir: string;
 }
 
 const CONCURRENCY = 1;
-/** Lines of the picture, where the plan has no fewer. */
+/** Height of the video in lines, unless the plan has fewer. */
 const HEIGHT = 720;
 const LONGEST_SEC = MAX_DURATION_SEC - 1;
 const FULL_DISK_PAUSE_SEC = 30;
@@ -46,7 +46,9 @@ type Outcome =
   | { key: string; sizeBytes: number }
   | { code: 'INTERNAL' | MediaFileError['code']; message: string };
 
-/** Makes the video of a recording: the original comes from what everybody has sent. */
+/**
+ * Creates the worker that composes the original of a recording's video from the tracks of all participants.
+ */
 export function createRoomAssembly(deps: RoomAssemblyDeps): JobWorker<typeof roomRecordingJob.payload> {
   return { job: roomRecordingJob, concurrency: CONCURRENCY, run: (run) => assemble(deps, run) };
 }
@@ -115,7 +117,7 @@ async function composed(
   );
 }
 
-/** The video has its file, or has failed, and the tracks are not needed any more. */
+/** Gives the video its file or fails it; the tracks are no longer needed. */
 async function handOver(
   { events, intake, clock }: RoomAssemblyDeps,
   run: Run,
@@ -139,25 +141,25 @@ async function handOver(
   });
 }
 
-/** The room of a recording, and the number of its next event; null where nobody knows it any more. */
+/** Returns the room of a recording and the number of its next event; null when the room is unknown. */
 async function ofRoom(tx: Tx, known: RoomRecordingRow): Promise<{ roomId: string; sequence: number } | null> {
   const { room_id: present } = known;
   if (present !== null && (await lockAnyRoom(tx, present)) !== undefined) {
     return { roomId: present, sequence: await nextSequence(tx, 'room', present) };
   }
-  // It may have been deleted while its lock was waited for.
+  // The room may have been deleted during the wait for its lock.
   const roomId = (await recordings.findRecording(tx, known.id))?.deleted_room_id ?? null;
   return roomId === null ? null : { roomId, sequence: await recordings.nextOfDeleted(tx, roomId) };
 }
 
-/** What is done in the transaction that makes a video playable: a recording is told of, once. */
+/** Creates the hook of the transaction that publishes a playable video: it emits the recording event once. */
 export function createRoomRecordingReady({ clock }: { clock: Clock }) {
   return async (
     tx: Tx,
     append: AppendEvent,
     video: { id: string; duration_sec: number | null },
   ): Promise<void> => {
-    // Behind the lock of its video: nobody else says it meanwhile.
+    // Runs under the lock of its video, so no other process emits the event in between.
     const known = await recordings.listUnnotified(tx, video.id);
     const told = known === undefined ? null : await ofRoom(tx, known);
     if (known === undefined || told === null) return;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../jobs/job.ts';
 
-/** What was sent into a room becomes the original of a video. */
+/** Job that composes the tracks of a room into the original of a video. */
 export const roomRecordingJob = defineJob({
   name: 'room.compose',
   payload: Type.Object({ recordingId: Type.String() }),

@@ -24,7 +24,7 @@ export async function updateRecording(tx: Tx, id: string, change: RoomRecordingC
   await tx.updateTable('room_recording').set(change).where('id', '=', id).execute();
 }
 
-/** The one of the room that goes on ends. */
+/** Ends the active recording of the room. */
 export async function endOpen(
   tx: Tx,
   roomId: string,
@@ -38,7 +38,7 @@ export async function endOpen(
     .execute();
 }
 
-/** Those whose room is over, deleted, or not recorded any more, end. */
+/** Ends recordings whose room has ended, is deleted, or is no longer recorded. */
 export async function endOrphans(db: Db, now: Date): Promise<void> {
   await db
     .updateTable('room_recording')
@@ -58,7 +58,7 @@ export async function endOrphans(db: Db, now: Date): Promise<void> {
     .execute();
 }
 
-/** Rooms that are to be recorded from the first person on, and have not been since somebody came. */
+/** Lists rooms that are recorded from the first person on and have no recording since a person joined. */
 export async function listRoomsToRecord(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('room')
@@ -81,7 +81,7 @@ export async function listRoomsToRecord(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** What this node writes or has written, and what nobody writes yet: that is this node's from now on. */
+/** Claims unclaimed recordings for this node, and lists all unsettled recordings of the node. */
 export async function claimUnsettled(db: Db, nodeId: string): Promise<RoomRecordingRow[]> {
   await db
     .updateTable('room_recording')
@@ -98,7 +98,7 @@ export async function claimUnsettled(db: Db, nodeId: string): Promise<RoomRecord
     .execute();
 }
 
-/** @returns false when somebody else has changed it meanwhile, or it is collected. */
+/** @returns false when another process has changed it in between, or the recording is collected. */
 export async function reserveStorage(tx: Tx, id: string, before: number, bytes: number): Promise<boolean> {
   const held = await tx
     .updateTable('room_recording')
@@ -119,7 +119,10 @@ export async function addVideo(tx: Tx, roomId: string, videoId: string): Promise
     .execute();
 }
 
-/** Before the room is deleted, behind its last event: what is still to be said of its recordings needs its id. */
+/**
+ * Stores the room ID before the room is deleted, after its last event: later events of its recordings need
+ * it.
+ */
 export async function retainRoomId(tx: Tx, roomId: string): Promise<void> {
   await tx
     .updateTable('room_recording')
@@ -131,7 +134,7 @@ export async function retainRoomId(tx: Tx, roomId: string): Promise<void> {
     .execute();
 }
 
-/** @param videoId of a recording of which it is not said yet that it can be played. */
+/** @param videoId of a recording whose ready event was not emitted yet. */
 export function listUnnotified(tx: Tx, videoId: string): Promise<RoomRecordingRow | undefined> {
   return tx
     .selectFrom('room_recording')
@@ -141,7 +144,7 @@ export function listUnnotified(tx: Tx, videoId: string): Promise<RoomRecordingRo
     .executeTakeFirst();
 }
 
-/** The number of the next event about a deleted room, whose recordings are locked from here on, in one order. */
+/** Returns the number of the next event of a deleted room, and locks its recordings in one order. */
 export async function nextOfDeleted(tx: Tx, roomId: string): Promise<number> {
   const { rows } = await sql<{ sequence: number }>`
     with of_room as materialized (
@@ -153,7 +156,7 @@ export async function nextOfDeleted(tx: Tx, roomId: string): Promise<number> {
   return row.sequence;
 }
 
-/** What people were called last. */
+/** Returns the last names of the participants. */
 export async function namesIn(db: Db, roomId: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('room_participant')
@@ -165,7 +168,7 @@ export async function namesIn(db: Db, roomId: string): Promise<Map<string, strin
   return new Map(rows.map(({ identity, name }) => [identity, name ?? identity]));
 }
 
-/** Ended, and not heard of by the node that has the files. */
+/** Lists ended recordings whose node, which has the files, was silent since this time. */
 export function listOrphanedRecordings(db: Db, before: Date): Promise<RoomRecordingRow[]> {
   return db
     .selectFrom('room_recording')

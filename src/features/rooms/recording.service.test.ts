@@ -39,7 +39,7 @@ const wantedIn = async (roomId: string, sizes: ReadonlyMap<string, number> = new
   return { id: open.find((one) => one.roomId === roomId)?.recordingId, ended };
 };
 
-/** A room that is recorded, with one person in it. */
+/** Creates a recorded room with one participant. */
 async function recorded(by = key, more: object = {}) {
   const roomId = await createRoom(app, by, { name: 'Monday class', recordEnabled: true, ...more });
   const ada = await joinRoom(app, by, roomId, { identity: 'ada', name: 'Ada' });
@@ -48,7 +48,7 @@ async function recorded(by = key, more: object = {}) {
   return { roomId, ada, id };
 }
 
-/** Leaves a track in the store, as the recorder does when it has ended. */
+/** Stores tracks, as the recorder does after the end. */
 async function collect(id: string, ...contents: (Buffer | string)[]) {
   const prefix = await port.prefixOf(id);
   assert.ok(prefix !== null);
@@ -58,7 +58,7 @@ async function collect(id: string, ...contents: (Buffer | string)[]) {
   await port.collected(id, await Promise.all(stored));
 }
 
-/** A second of somebody's camera and microphone, as the media server writes them. */
+/** Creates one second of a participant's camera and microphone, as the media server writes them. */
 async function tracks(identity: string, colour: string): Promise<Buffer[]> {
   const way = { startMs: clock.ms() };
   const name = (extension: string) => join(dir, `${identity}.${extension}`);
@@ -69,7 +69,7 @@ async function tracks(identity: string, colour: string): Promise<Buffer[]> {
   return Promise.all([readFile(name('v')), readFile(name('a'))]);
 }
 
-/** In the middle of a part of the video that was made, from left to right. */
+/** Reports whether the video is red at this horizontal position, from 0 (left) to 1 (right). */
 async function isRedAt(path: string, part: number): Promise<boolean> {
   const filter = `crop=40:40:${part * 1280 - 20}:340,scale=1:1`;
   const args = ['-v', 'error', '-ss', '0.8', '-i', path, '-frames:v', '1', '-vf', filter];
@@ -86,8 +86,8 @@ const runJob = (recordingId: string, isLast = false) =>
     confirm: async () => {},
   });
 
-describe('what is recorded', () => {
-  test('a room with recordEnabled from the first person on, until it is stopped; a stop holds', async () => {
+describe('scope of a recording', () => {
+  test('a room with recordEnabled is recorded from the first person until a stop, which persists', async () => {
     const { roomId, ada, id } = await recorded();
     assert.match(id, /^rec_/);
     assert.equal((await read(`/rooms/${roomId}`)).at('data.recording'), true);
@@ -100,7 +100,7 @@ describe('what is recorded', () => {
     await ada.close();
   });
 
-  test('nothing without recordEnabled, and nothing of a room that is deleted goes on', async () => {
+  test('nothing is recorded without recordEnabled, and a deleted room is no longer recorded', async () => {
     const plain = await createRoom(app, key);
     const bob = await joinRoom(app, key, plain, { identity: 'bob' });
     assert.equal((await wantedIn(plain)).id, undefined);
@@ -129,7 +129,7 @@ describe('what is recorded', () => {
     assert.equal(said?.data.sequence, sequences.length);
   });
 
-  test('no longer than a video may be: another one goes on', async () => {
+  test('a recording is no longer than a video may be, and another one continues', async () => {
     const { roomId, ada, id } = await recorded();
     clock.advance((43_200 - 60) * 1000);
     const { ended } = await wantedIn(roomId);
@@ -140,8 +140,8 @@ describe('what is recorded', () => {
   });
 });
 
-describe('trouble', () => {
-  test('storage that runs out ends the recording, not the room, and the video says so', async () => {
+describe('failures', () => {
+  test('exhausted storage ends the recording, not the room, and the video shows the reason', async () => {
     const { key: own } = await app.createKey();
     const { roomId, ada, id } = await recorded(own);
     const full = new Map([[id, 2 ** 50]]);
@@ -158,7 +158,7 @@ describe('trouble', () => {
     await ada.close();
   });
 
-  test('so does a full disk', async () => {
+  test('a full disk ends the recording, not the room', async () => {
     const { roomId, ada, id } = await recorded();
     await port.refused(id);
     await ada.next('recording', ({ on }) => on === false);
@@ -166,7 +166,7 @@ describe('trouble', () => {
     await ada.close();
   });
 
-  test('tracks that nothing can be read of fail the video, and their storage is given back', async () => {
+  test('unreadable tracks fail the video, and their storage is released', async () => {
     const { roomId, ada, id } = await recorded();
     await app.request('POST', `/rooms/${roomId}/recording/stop`, { key });
     await collect(id, 'no tracks');
@@ -178,7 +178,7 @@ describe('trouble', () => {
   });
 });
 
-test('a recording becomes a private video, which is told of once it can be played', async () => {
+test('a recording becomes a private video and is reported once it is playable', async () => {
   const { key: own } = await app.createKey();
   const { roomId, ada, id } = await recorded(own, { recordLayout: 'SPEAKER' });
   const prefix = await port.prefixOf(id);
@@ -199,7 +199,7 @@ test('a recording becomes a private video, which is told of once it can be playe
     if (name.includes(`${videoId}/`)) originals.push(app.container.store.localPath(name) ?? '');
   }
   const [original = ''] = originals;
-  // The first to come is large, as the room has it, and the other one small beside them.
+  // The first participant is large, as the room shows it, and the other one small next to it.
   const seen = await Promise.all([0.1, 0.6, 0.9].map((part) => isRedAt(original, part)));
   assert.deepEqual(seen, [true, true, false]);
   const kept = [];

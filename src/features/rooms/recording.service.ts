@@ -26,21 +26,21 @@ export interface RoomRecordingDeps extends RoomDeps {
   log: Logger;
 }
 
-/** The recordings of rooms, up to the job that makes a video of each. */
+/** Recordings of rooms, up to the jobs that create their videos. */
 export interface RoomRecordings {
   readonly recorder: RoomRecorder;
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: RoomRecordingPort;
-  /** Gives up what a node that is gone has not handed over. */
+  /** Abandons recordings that a lost node has not delivered. */
   sweep(): Promise<void>;
 }
 
-/** Shorter than a video may be by more than the recorder is late. */
+/** Maximum length of a recording: below that of a video by more than the delay of the recorder. */
 const LONGEST_MS = (MAX_DURATION_SEC - 120) * 1000;
-/** So much is taken of the storage before it is written: enough for the time between two looks at the files. */
+/** Storage reserved ahead of the file: enough for the time between two reports of its size. */
 const AHEAD_BYTES = 8 * 2 ** 20;
 const STEP_BYTES = 32 * 2 ** 20;
-/** A node may be away for as long as a machine takes to be mended. */
+/** Time a node may be absent, enough for the repair of a machine. */
 const LOST_MS = 7 * 86_400_000;
 const TITLE_MAX = 170;
 
@@ -50,7 +50,7 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
     recorder: {
       canRecord: () => engine().caps.recording,
       async start(place, layout) {
-        // With the words of why.
+        // Throws the error with the reason.
         if (!engine().caps.recording) return createNoRecorder(engine).start(place);
         await changeLocked(deps, place, (told, room) => begin(deps, told, room, layout));
       },
@@ -67,7 +67,7 @@ export function createRoomRecordings(deps: RoomRecordingDeps): RoomRecordings {
   };
 }
 
-/** Under the lock of the room: it may have changed since it was looked at. */
+/** Begins a recording under the lock of the room, which may have changed in between. */
 async function begin(
   { intake }: RoomRecordingDeps,
   { tx, now }: RoomEventContext,
@@ -132,7 +132,7 @@ function createPort(deps: RoomRecordingDeps): RoomRecordingPort {
   };
 }
 
-/** Why it must end now, if it must; takes the storage that it needs. */
+/** Reserves the required storage. Returns the reason when the recording must end now. */
 async function overBy(
   deps: RoomRecordingDeps,
   row: RoomRecordingRow,
@@ -145,7 +145,7 @@ async function overBy(
   return isHeld ? null : 'QUOTA_EXCEEDED';
 }
 
-/** @returns false when the plan has less left. */
+/** @returns false when the plan has less storage left. */
 async function hold(
   { events, intake }: RoomRecordingDeps,
   row: RoomRecordingRow,
@@ -181,7 +181,7 @@ const EARLY = {
   TOO_LONG: null,
 };
 
-/** The files are in the store: there is a video from now on, if there is anything. */
+/** Creates the video once the files are in the store, if there are any. */
 async function collect(
   { intake, queue }: RoomRecordingDeps,
   { tx, append, now }: RoomEventContext,
@@ -194,7 +194,7 @@ async function collect(
   const row = await recordings.lockRecording(tx, recordingId);
   if (row === undefined || row.uploaded_at !== null) return;
   const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  // What has come is kept, plan or not.
+  // Collected files are charged even beyond the plan.
   await intake.hold.settle(tx, row.workspace_id, bytes - row.reserved_bytes);
   await recordings.updateRecording(tx, row.id, { uploaded_at: now, reserved_bytes: bytes });
   if (files.length === 0) {
@@ -222,7 +222,7 @@ async function giveUp({ intake, clock }: RoomRecordingDeps, tx: Tx, recordingId:
   await recordings.updateRecording(tx, row.id, { reserved_bytes: 0, settled_at: clock.now() });
 }
 
-/** Where the tracks lie in the store until the video is made. */
+/** Returns the prefix of the stored tracks until the video is created. */
 export function prefixOf({ workspace_id: workspaceId, id }: RoomRecordingRow): string {
   return `w/${workspaceId}/room-rec/${id}/`;
 }

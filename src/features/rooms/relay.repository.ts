@@ -8,7 +8,7 @@ export async function insertMessage(db: Db, row: Insertable<RoomMessageTable>): 
   await db.insertInto('room_message').values(row).execute();
 }
 
-/** What other nodes have written into the room since then; the oldest first. */
+/** Lists the messages of other nodes in the room since a time, oldest first. */
 export function messagesSince(db: Db, roomId: string, nodeId: string, since: Date): Promise<MessageRow[]> {
   return db
     .selectFrom('room_message')

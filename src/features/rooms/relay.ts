@@ -6,24 +6,24 @@ import type { Db } from '../../platform/db/index.ts';
 import type { Logger } from '../../platform/logger.ts';
 import * as repository from './relay.repository.ts';
 
-/** What one node writes for the people that others have (docs/decisions/rooms.md#nodes). */
+/** Messages of a node to the participants on other nodes (docs/decisions/rooms.md#nodes). */
 export interface RoomRelay {
   readonly nodeId: string;
-  /** For an engine whose browsers talk to each other. */
+  /** Signals of an engine whose browsers connect to each other. */
   readonly signals: {
     send(ref: string, to: string, signal: Signal): void;
     subscribe(listener: (ref: string, to: string, signal: Signal) => void): void;
   };
-  /** A message for everybody in the room who is connected elsewhere. */
+  /** Sends a message to all participants of the room on other nodes. */
   tell(roomId: string, message: object): void;
-  /** Reads from now on what others write into the room. @returns the function that ends it. */
+  /** Subscribes to messages of other nodes in the room. @returns the function that unsubscribes. */
   follow(roomId: string, follower: RelayFollower): () => void;
-  /** Looks for what no hint has told of. */
+  /** Reads messages whose hint was lost. */
   poll(): void;
 }
 
 interface RelayFollower {
-  /** Is this identity, or anybody (null), connected to another node? */
+  /** Reports whether this identity, or any (null), is connected to another node. */
   isElsewhere(identity: string | null): boolean;
   take(message: object): void;
 }
@@ -43,7 +43,7 @@ interface Followed extends RelayFollower {
 }
 
 const TOPIC = 'room-messages';
-/** A row can be seen so long after its time: transactions take a while, and clocks differ. */
+/** Maximum delay until a row becomes visible: transactions take time, and clocks differ. */
 const LATE_MS = 15_000;
 const MAX_SEEN = 5000;
 

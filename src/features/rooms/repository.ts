@@ -25,7 +25,7 @@ export function findRoom(db: Db, workspaceId: string, id: string): Promise<RoomR
     .executeTakeFirst();
 }
 
-/** Of any workspace whose account is not suspended: for those who come. */
+/** Finds an open room of any workspace whose account is not suspended, for people who join. */
 export function findOpenRoom(db: Db, id: string): Promise<RoomRow | undefined> {
   return db
     .selectFrom('room')
@@ -35,7 +35,7 @@ export function findOpenRoom(db: Db, id: string): Promise<RoomRow | undefined> {
     .executeTakeFirst();
 }
 
-/** What whoever has its address may know, of any workspace whose account is not suspended. */
+/** Finds the data visible to anyone with the URL, for any workspace whose account is not suspended. */
 export function findPublicRoom(db: Db, id: string) {
   return db
     .selectFrom('room')
@@ -48,7 +48,7 @@ export function findPublicRoom(db: Db, id: string) {
     .executeTakeFirst();
 }
 
-/** Of any workspace, for those who are connected to it. */
+/** Finds a room of any workspace, for its connections. */
 export function findAnyRoom(db: Db, id: string): Promise<RoomRow | undefined> {
   return db.selectFrom('room').selectAll().where('id', '=', id).executeTakeFirst();
 }
@@ -72,7 +72,7 @@ export function lockRoom(tx: Tx, workspaceId: string, id: string): Promise<RoomR
     .executeTakeFirst();
 }
 
-/** Of any workspace, for those who come, go, and look at the time. */
+/** Locks a room of any workspace, for joins, departures and the sweep. */
 export function lockAnyRoom(tx: Tx, id: string): Promise<RoomRow | undefined> {
   return tx.selectFrom('room').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
@@ -101,7 +101,7 @@ export async function deleteRoom(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('room').where('id', '=', id).execute();
 }
 
-/** Rooms that time may have something to do with, with what decides about them. */
+/** Lists the rooms that may be due, with the data that decides it. */
 export function listRoomsToReconcile(db: Db, now: Date) {
   const present = sql`from room_participant present where present.room_id = room.id`;
   const away = sql<boolean>`exists (select ${present} and present.state <> 'LEFT'
@@ -125,7 +125,7 @@ export function listRoomsToReconcile(db: Db, now: Date) {
     .orderBy('room.id');
 }
 
-// Bans.
+// Queries of bans.
 
 /** @returns whether the identity was not banned before. */
 export async function insertBan(tx: Tx, roomId: string, identity: string, now: Date): Promise<boolean> {
@@ -148,7 +148,7 @@ export async function isBanned(db: Db, roomId: string, identity: string): Promis
   return row !== undefined;
 }
 
-/** @returns whether there was one. */
+/** @returns whether it existed. */
 export async function deleteBan(tx: Tx, roomId: string, identity: string): Promise<boolean> {
   const gone = await tx
     .deleteFrom('room_ban')

@@ -26,7 +26,7 @@ interface Deps {
   rooms: Rooms;
   moderation: RoomModeration;
   cursors: CursorCodec;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 

@@ -4,7 +4,7 @@ import { applyPresence, capacityOf, hasVisibleText, isName, permissionsOf } from
 
 const all = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
 
-test('a viewer sends no media whatever the token says, a host may everything, a token changes the rest', () => {
+test('a viewer sends no media whatever the token grants, a host may do everything, and a token changes the rest', () => {
   const quiet = { ...all, canPublishData: false, canScreenShare: false };
   assert.deepEqual(permissionsOf('HOST', quiet), all);
   assert.deepEqual(permissionsOf('SPEAKER', quiet), quiet);
@@ -19,7 +19,7 @@ test('a viewer sends no media whatever the token says, a host may everything, a 
   });
 });
 
-test('names of every script are names; what is unseen or turns the text is none', () => {
+test('names in every script are valid; invisible characters and text-direction controls are not', () => {
   for (const name of ['Ада', '阿里 👩‍🏫', 'مها', "O'Neill-Sánchez", 'नमस्ते', 'ไทย'])
     assert.ok(isName(name), name);
   for (const name of ['', ' ', '\u200b', 'a\nb', 'a\u0000', '\u202eabc', 'a\u2066b'])
@@ -27,7 +27,7 @@ test('names of every script are names; what is unseen or turns the text is none'
   assert.ok(hasVisibleText('two\nlines') && !hasVisibleText('\u0007bell') && !hasVisibleText(' \n '));
 });
 
-test('the smallest bound holds, and an ended room stays as it is', () => {
+test('the smallest limit applies, and an ended room is unchanged', () => {
   assert.equal(capacityOf(10, 25, 4), 4);
   assert.equal(capacityOf(3, 25, 4), 3);
   const at = new Date(0);

@@ -1,8 +1,8 @@
 import { HOUR_SEC } from '../../kernel/durations.ts';
 
-/** The rules of rooms, pure (docs/decisions/rooms.md). */
+/** Pure rules of rooms (docs/decisions/rooms.md). */
 
-/** What of a room decides about its state. */
+/** Columns of a room that determine its state. */
 export interface RoomState {
   status: 'CREATED' | 'ACTIVE' | 'ENDED';
   started_at: Date | null;
@@ -18,16 +18,16 @@ export interface RoomTimes extends RoomState {
   expires_at: Date | null;
 }
 
-/** What follows for a room from how many are in it. */
+/** Columns of a room that follow from the number of its participants. */
 export type Presence = Pick<
   RoomState,
   'status' | 'started_at' | 'empty_since' | 'alone_since' | 'peak_participants'
 >;
 
 /**
- * The room once `count` people are in it.
+ * Returns the state of a room with `count` participants.
  *
- * @param emptySince when the last one was gone, where that was before now.
+ * @param emptySince when the last one left, if earlier than now.
  */
 export function applyPresence(room: RoomState, count: number, now: Date, emptySince = now): Presence {
   const { status, started_at, empty_since, alone_since, peak_participants } = room;
@@ -42,7 +42,7 @@ export function applyPresence(room: RoomState, count: number, now: Date, emptySi
     status: 'ACTIVE',
     started_at: isNew ? now : started_at,
     empty_since: null,
-    // Whoever is the first to come is not alone yet.
+    // The first arrival does not start the timer of a single participant.
     alone_since: count === 1 && peak > 1 ? (alone_since ?? now) : null,
     peak_participants: peak,
   };
@@ -50,7 +50,10 @@ export function applyPresence(room: RoomState, count: number, now: Date, emptySi
 
 export type DueEnd = 'EXPIRED' | 'SUSPENDED' | 'MAX_DURATION' | 'ALONE';
 
-/** What time has brought about: the end of the room with its reason, that nobody came back (IDLE), or nothing. */
+/**
+ * Returns the transition due by time: the end of the room with its reason, IDLE when no participant returned,
+ * or null.
+ */
 export function dueTransition(
   room: RoomTimes,
   { planHours, isSuspended }: { planHours: number; isSuspended: boolean },
@@ -68,9 +71,9 @@ export function dueTransition(
 }
 
 /**
- * When somebody who waits is sent away: nobody was in the room for so long.
+ * Returns the time at which a waiting participant is removed because the room stayed empty.
  *
- * @param since when they came.
+ * @param since the time of their arrival.
  */
 export function waitsUntil(
   room: { empty_since: Date | null; empty_timeout_sec: number },
@@ -80,24 +83,24 @@ export function waitsUntil(
   return begin + room.empty_timeout_sec * 1000;
 }
 
-/** When the last time with somebody in a room that has ended was over; null when nobody ever came. */
+/** Returns the last time an ended room had participants; null when it never had any. */
 export function lastOccupiedAt(
   room: Pick<RoomState, 'started_at' | 'empty_since'> & { ended_at: Date | null },
 ) {
   return room.started_at === null ? null : (room.empty_since ?? room.ended_at);
 }
 
-/** In seconds. */
+/** Returns the maximum duration in seconds. */
 function lastsAtMost(maxDurationSec: number | null, planHours: number): number {
   return Math.min(maxDurationSec ?? Number.POSITIVE_INFINITY, planHours * HOUR_SEC);
 }
 
-/** How many may be in a room now: plans change, and engines. */
+/** Returns the current capacity of a room, because plans and engines change. */
 export function capacityOf(maxParticipants: number, planParticipants: number, engineMax: number): number {
   return Math.min(maxParticipants, planParticipants, engineMax);
 }
 
-/** Whole seconds, null when it has not begun. */
+/** Returns whole seconds; null without a start. */
 export function secondsBetween(from: Date | null, to: Date): number | null {
   return from === null ? null : Math.max(0, Math.floor((to.getTime() - from.getTime()) / 1000));
 }
@@ -111,7 +114,10 @@ export interface Permissions {
 
 export type Role = 'HOST' | 'SPEAKER' | 'VIEWER';
 
-/** What a role may do: what the room lets everybody, what the token says, and viewers send no media in any case. */
+/**
+ * Returns the permissions of a role: the defaults of the room, changed by the token; viewers never send
+ * media.
+ */
 export function permissionsOf(role: Role, room: Permissions, given: Partial<Permissions> = {}): Permissions {
   const own = role === 'HOST' ? ALL : room;
   const asked = { ...own, ...given };
@@ -121,19 +127,22 @@ export function permissionsOf(role: Role, room: Permissions, given: Partial<Perm
 
 const ALL: Permissions = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
 
-/** Line breaks and what else turns or hides text; joiners stay, which names and emoji need. */
+/**
+ * Line breaks and other characters that turn or hide text; joiners remain allowed, because names and emoji
+ * need them.
+ */
 const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 const VISIBLE = /[^\p{C}\p{Z}\s]/u;
 
-/** Control characters but for the line break. */
+/** Control characters except the line break. */
 const CONTROL = /(?!\n)\p{Cc}/u;
 
-/** Is there something to be read in it? */
+/** Reports whether the text contains visible characters and no control characters. */
 export function hasVisibleText(text: string): boolean {
   return VISIBLE.test(text) && !CONTROL.test(text);
 }
 
-/** May this be the name, or the identity, of somebody? */
+/** Reports whether the text is a valid name or identity. */
 export function isName(text: string): boolean {
   return VISIBLE.test(text) && !UNSEEN.test(text);
 }

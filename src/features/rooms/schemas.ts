@@ -242,12 +242,12 @@ export function toGone(identity: string): Static<typeof Gone> {
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-/** @param publicUrl without a slash at the end. */
+/** @param publicUrl without a trailing slash. */
 export function joinUrlOf(publicUrl: string, id: string): string {
   return `${publicUrl}/r/${id}`;
 }
 
-/** @param publicUrl without a slash at the end. */
+/** @param publicUrl without a trailing slash. */
 export function serverUrlOf(publicUrl: string, id: string): string {
   return `${publicUrl.replace(/^http/, 'ws')}/rtc/rooms/${id}`;
 }

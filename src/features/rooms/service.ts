@@ -21,13 +21,13 @@ import { columnsOf, DEFAULTS } from './settings.ts';
 import type { RoomGrant, RoomTokens } from './tokens.ts';
 import { endRecording, endRoom } from './transitions.ts';
 
-/** What a page may show of a room to whoever has its address. */
+/** Data of a room that a page may show to anyone with its URL. */
 export interface PublicRoom {
   isEnded: boolean;
-  /** As on the channel. */
+  /** Name as on the channel. */
   creator: string;
   recordEnabled: boolean;
-  /** A stream shows it, now or in a moment. */
+  /** True when a stream shows the room now or soon. */
   isBroadcast: boolean;
 }
 
@@ -42,11 +42,14 @@ export interface Rooms {
   create(workspaceId: string, input: RoomIn): Promise<RoomDetails>;
   list(workspaceId: string, filter: RoomFilter, page: PageRequest): Promise<RoomDetails[]>;
   get(workspaceId: string, id: string): Promise<RoomDetails>;
-  /** Without `recordEnabled` its recording ends. @throws {AppError} as `create`; CONFLICT when it has ended. */
+  /**
+   * Updates the room; disabling `recordEnabled` ends its recording.
+   * @throws {AppError} as `create`; CONFLICT when it has ended.
+   */
   update(workspaceId: string, id: string, input: RoomPatch): Promise<RoomDetails>;
-  /** Ends it first. */
+  /** Ends the room and deletes it. */
   remove(workspaceId: string, id: string): Promise<void>;
-  /** For good; repeats change nothing. */
+  /** Ends the room permanently. Idempotent. */
   end(place: RoomRef): Promise<RoomDetails>;
   /** @throws {AppError} CONFLICT when the room has ended, or the identity is banned (field `identity`). */
   mint(place: RoomRef, grant: RoomGrant, ttlSec: number): Promise<{ token: string; expiresAt: Date }>;
@@ -57,13 +60,14 @@ export interface Rooms {
     page: PageRequest,
   ): Promise<ParticipantRow[]>;
   /**
-   * @param layout of this recording; that of the room unless given.
-   * @throws {AppError} CONFLICT when it cannot be recorded; QUOTA_EXCEEDED where the storage of the plan is full.
+   * @param layout of this recording; defaults to that of the room.
+   * @throws {AppError} CONFLICT when it cannot be recorded; QUOTA_EXCEEDED when the storage of the plan is
+   *   full.
    */
   record(place: RoomRef, isOn: boolean, layout?: RoomLayout): Promise<RoomDetails>;
-  /** Of any workspace in good standing; undefined when there is none. */
+  /** Finds the public data of a room in any workspace in good standing; undefined when there is none. */
   face(id: string): Promise<PublicRoom | undefined>;
-  /** Most people in one room: what the plan counts. */
+  /** Returns the highest number of people in one room, as the plan counts. */
   most(workspaceId: string): Promise<number>;
 }
 
@@ -224,7 +228,7 @@ function ended(): AppError {
   return new AppError('CONFLICT', { message: 'The room has ended.' });
 }
 
-/** @returns how many the room is for. */
+/** @returns the maximum participants of the room. */
 async function refuseSize(
   { engineMax }: Deps,
   db: Db,
@@ -244,7 +248,7 @@ async function refuseSize(
   throw badRequest('maxParticipants', `Rooms on this platform are limited to ${engineMax()} participants.`);
 }
 
-/** What the API says of one who comes by a token. */
+/** Returns the grant for the token input of the API. */
 export function grantOf(input: TokenIn): RoomGrant {
   const { identity, name = null, role = 'SPEAKER', permissions = {} } = input;
   return { identity, name, role, permissions, isGuest: false };

@@ -2,7 +2,7 @@ import { dateFromMs } from '../../kernel/clock.ts';
 import type { RoomChange } from './repository.ts';
 import type { RoomPatch } from './schemas.ts';
 
-/** What a room has unless it says otherwise. */
+/** Default settings of a room. */
 export const DEFAULTS = {
   description: null,
   empty_timeout_sec: 300,
@@ -23,7 +23,7 @@ export const DEFAULTS = {
 
 type Given = { [K in keyof RoomChange]: Exclude<RoomChange[K], undefined> };
 
-/** The columns of what the input says, and of nothing else. */
+/** Returns the columns of the fields in the input, and no others. */
 export function columnsOf(input: RoomPatch): Given {
   const { permissionsDefault: allowed = {} } = input;
   const change: RoomChange = {

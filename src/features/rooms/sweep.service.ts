@@ -12,17 +12,17 @@ import * as repository from './repository.ts';
 import { dueTransition, waitsUntil } from './rules.ts';
 import { endRoom, markIdle, reconcilePresence, removeParticipant } from './transitions.ts';
 
-/** A node that has not been heard of for so long is gone, and so are the connections to it. */
+/** Silence after which a node and its connections are lost. */
 export const NODE_TIMEOUT_MS = 10_000;
 const FORGET_NODE_MS = 3_600_000;
-/** Messages between nodes are read within seconds. */
+/** Retention of messages between nodes, which are read within seconds. */
 const MESSAGE_MS = 60_000;
 
-/** What time does to rooms. */
+/** Periodic work on rooms. */
 export interface RoomSweep {
-  /** Removes messages that were relayed, and nodes that are gone. */
+  /** Deletes relayed messages and lost nodes. */
   forget(): Promise<void>;
-  /** Gives seats up that nobody came back to, and ends rooms that are over. */
+  /** Releases the reserved seats that expired, and ends rooms that are due. */
   run(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createRoomSweep(deps: RoomDeps & { log: Logger }): RoomSweep {
       const now = clock.now();
       const since = before(NODE_TIMEOUT_MS);
       const toSettle = repository.listRoomsToReconcile(db, now);
-      // Each second, and mostly for nothing.
+      // Runs every second and usually finds nothing.
       if (!(await hasAny(db, [participants.listOnDeadNodes(db, since), toSettle]))) return;
       for (const id of await participants.markDisconnected(db, since, now)) bus.publish(ROOM_TOPIC, id);
       for (const room of await toSettle.execute()) {
@@ -69,7 +69,7 @@ function isDue(room: Candidate, now: Date): boolean {
   return room.suspended_at !== null || waitsUntil(room, since) <= now.getTime();
 }
 
-/** Under the lock of the room. @param seen the plan and the standing, as they were a moment ago. */
+/** Settles the room under its lock. @param seen the plan and the account standing, read shortly before. */
 async function settle(told: RoomEventContext, room: RoomRow, seen: Candidate): Promise<void> {
   const { tx, now } = told;
   const goneSince: number[] = [];
@@ -84,7 +84,7 @@ async function settle(told: RoomEventContext, room: RoomRow, seen: Candidate): P
     if (isGone) goneSince.push(awaySince);
     await removeParticipant(told, room, row, 'TIMEOUT');
   }
-  // The seat of the last one was kept for the departure timeout already: it does not begin again.
+  // The seat of the last participant was already reserved for the departure timeout, which does not restart.
   const emptySince = goneSince.length === 0 ? now : dateFromMs(Math.max(...goneSince));
   const settled = await reconcilePresence(told, room, emptySince);
   const due = dueTransition(settled, standingOf(seen), now);

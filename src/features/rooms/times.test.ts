@@ -20,14 +20,14 @@ const room = async (id: string) =>
   Object((await app.request('GET', `/rooms/${id}`, { key })).assertOk(200).at('data'));
 const later = async (sec: number) => {
   clock.advance(sec * 1000);
-  // The node has lived on meanwhile.
+  // The node has sent a heartbeat in between.
   await app.container.sql`update room_node set last_seen_at = ${clock.now()}`;
   await runTask(app.container, 'rooms');
 };
 const seats = (id: string, number: number) =>
   waitFor(async () => (await room(id)).participantCount === number, { message: `${number} in the room` });
 
-test('a room lasts as long as its own time and the plan allow', async () => {
+test('a room lasts as long as its own limit and the plan allow', async () => {
   const [own, plan] = [await createRoom(app, key, { maxDurationSec: 600 }), await createRoom(app, key)];
   const [ada, bob] = [
     await joinRoom(app, key, own, { identity: 'ada' }),
@@ -48,7 +48,7 @@ test('a room lasts as long as its own time and the plan allow', async () => {
   assert.equal(event.data.durationSec, 3600);
 });
 
-test('a deletion tells how long the room was on, whoever ended it', async () => {
+test('the deletion event carries the duration of the room, regardless of who ended it', async () => {
   const deleted = async (id: string) => {
     (await app.request('DELETE', `/rooms/${id}`, { key })).assertOk(200);
     const rows = (await app.request('GET', '/me/events?type=room.*&limit=100', { key }))
@@ -92,7 +92,7 @@ test('a deletion tells how long the room was on, whoever ended it', async () => 
   assert.deepEqual([nobody.gone.startedAt, nobody.gone.durationSec], [null, null]);
 });
 
-test('one who was left alone ends it, if it is to be so; the first to come is not alone', async () => {
+test('autoEndWhenAloneSec ends a room after all others have left, but not before they arrive', async () => {
   const id = await createRoom(app, key, { autoEndWhenAloneSec: 60 });
   const ada = await joinRoom(app, key, id, { identity: 'ada' });
   await later(120);
@@ -106,7 +106,7 @@ test('one who was left alone ends it, if it is to be so; the first to come is no
   assert.equal((await ada.next('ended')).reason, 'ALONE');
 });
 
-test('an empty room waits for the departure timeout, and begins anew with whoever comes', async () => {
+test('an empty room waits for the departure timeout, and a new arrival starts it again', async () => {
   const id = await createRoom(app, key, { departureTimeoutSec: 30 });
   const ada = await joinRoom(app, key, id, { identity: 'ada' });
   const { startedAt } = await room(id);
@@ -133,7 +133,7 @@ test('an empty room waits for the departure timeout, and begins anew with whoeve
   assert.deepEqual([status, participantCount], ['CREATED', 0], 'and the time of the room went with it');
 });
 
-test('whoever waits for nobody is sent away', async () => {
+test('a person who waits for an empty room is removed', async () => {
   const id = await createRoom(app, key, { waitingRoom: true, emptyTimeoutSec: 120 });
   const bob = connectRoom(app, id, [await mintToken(app, key, id, { identity: 'bob' })]);
   await bob.next('waiting');
@@ -144,7 +144,7 @@ test('whoever waits for nobody is sent away', async () => {
   assert.match(bob.closed?.reason ?? '', /No host was available/);
 });
 
-test('a token is good until it expires, and for who is in it does not matter', async () => {
+test('a token is valid until it expires, and its expiry does not affect people in the room', async () => {
   const id = await createRoom(app, key);
   const token = await mintToken(app, key, id, { identity: 'ada', ttlSec: 60 });
   const ada = connectRoom(app, id, [token]);
@@ -159,14 +159,14 @@ test('a token is good until it expires, and for who is in it does not matter', a
   await back.close();
 });
 
-test('a room that expires ends for whoever is in it', async () => {
+test('a room that expires ends for its participants', async () => {
   const id = await createRoom(app, key, { expiresAt: new Date(clock.ms() + 60_000).toISOString() });
   const ada = await joinRoom(app, key, id, { identity: 'ada' });
   await later(60);
   assert.equal((await ada.next('ended')).reason, 'EXPIRED');
 });
 
-test('the time of people is counted once, over midnight, however often it is looked at', async () => {
+test('attendance is counted once across midnight, however often it runs', async () => {
   clock.set('2026-11-30T23:30:00.000Z');
   const { key: own, account } = await app.createKey();
   const minutes = async () => {

@@ -9,34 +9,37 @@ const Grant = Type.Object({
   identity: Type.String(),
   name: Type.Union([Type.String(), Type.Null()]),
   role: Type.Union([Type.Literal('HOST'), Type.Literal('SPEAKER'), Type.Literal('VIEWER')]),
-  /** What differs from what the room lets everybody do. */
+  /** Differences from the default permissions of the room. */
   permissions: Type.Object({
     canPublish: Permission,
     canSubscribe: Permission,
     canPublishData: Permission,
     canScreenShare: Permission,
   }),
-  /** From the join page: waits until a host lets them in, and comes from pages of the platform alone. */
+  /**
+   * True for tokens of the join page: a guest waits until a host admits them, and connects only from pages of
+   * the platform.
+   */
   isGuest: Type.Boolean(),
 });
-/** Whom a token lets into a room, and as what. */
+/** Person and role that a token admits to a room. */
 export type RoomGrant = Static<typeof Grant>;
 const payload = compileSchema(Type.Object({ expiresSec: Type.Integer(), grant: Grant }));
 
-/** Tokens for rooms. They are signed, not kept: what was taken back since is in the rows of the room. */
+/** Tokens for rooms. They are signed, not stored: revocations are in the rows of the room. */
 export interface RoomTokens {
   mint(roomId: string, grant: RoomGrant, ttlSec: number): { token: string; expiresAt: Date };
-  /** `expired` for one of this room whose time is over; null for anything else. */
+  /** Returns the grant; `expired` for an expired token of this room, null for anything else. */
   read(token: string, roomId: string): RoomGrant | 'expired' | null;
-  /** Brings a connection back to the seat that it had. */
+  /** Creates a token that returns a connection to its seat. */
   mintResume(roomId: string, participantId: string): string;
-  /** @returns the id of the participant; null when it is none of this room. */
+  /** @returns the ID of the participant; null when the token is invalid for this room. */
   readResume(token: string, roomId: string): string | null;
 }
 
 const JOIN = 'room token';
 const RESUME = 'room resume';
-/** No token is longer: an identity and a name in any script. */
+/** Maximum length of a token: an identity and a name in any script. */
 const MAX_LENGTH = 4096;
 
 export function createRoomTokens({ secrets, clock }: { secrets: Secrets; clock: Clock }): RoomTokens {
@@ -51,7 +54,7 @@ export function createRoomTokens({ secrets, clock }: { secrets: Secrets; clock: 
       const head = token.length > MAX_LENGTH ? null : verifyToken(secrets, JOIN, { text: token, of: roomId });
       if (head === null) return null;
       const said: unknown = JSON.parse(Buffer.from(head, 'base64url').toString());
-      // An earlier version of the program may have signed something else.
+      // An earlier version may have signed a different payload.
       if (!payload.matches(said)) return null;
       return said.expiresSec * 1000 <= clock.ms() ? 'expired' : said.grant;
     },

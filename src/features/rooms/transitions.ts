@@ -32,7 +32,7 @@ export async function reconcilePresence(
   return updated;
 }
 
-/** Somebody is no more in the room, nor waits for it. The room is to be settled afterwards. */
+/** Removes a participant from the room or its waiting room. The room must be settled afterwards. */
 export async function removeParticipant(
   told: RoomEventContext,
   room: RoomRow,
@@ -51,7 +51,7 @@ export async function removeParticipant(
   await emitParticipant(told, participantLeft, room.workspace_id, left);
 }
 
-/** The end of a room, for good. One that has ended before stays as it is. */
+/** Ends the room permanently; does nothing when it has already ended. */
 export async function endRoom(
   told: RoomEventContext,
   room: RoomRow,
@@ -73,14 +73,14 @@ export async function endRoom(
   return ended;
 }
 
-/** Nobody came back: the room waits for the next ones. */
+/** Marks the room as idle when no participant returned; it waits for the next ones. */
 export async function markIdle(told: RoomEventContext, room: RoomRow): Promise<RoomRow> {
   const idle = await repository.updateRoom(told.tx, room.id, { status: 'CREATED', recording_since: null });
   await emitRoom(told, roomIdle, idle, room.empty_since ?? told.now);
   return idle;
 }
 
-/** The recording of the room that goes on, if any, ends. */
+/** Ends the active recording of the room, if any. */
 export async function endRecording(
   { tx, now }: Pick<RoomEventContext, 'tx' | 'now'>,
   room: RoomRow,

@@ -4,31 +4,31 @@ import type { EngineConnection } from '../../media/contract/index.ts';
 import { CLOSE, type CloseReason, type Incoming, readMessage } from './gateway-messages.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
-/** What waits for a browser that is too slow. */
+/** Maximum bytes queued for a browser that is too slow. */
 const MAX_WAITING_BYTES = 1_000_000;
 /** Limits of what a client sends, applied before parsing. */
 const PER_SECOND = { messages: 30, bytes: 512 * 1024 };
 const BURST = { messages: 120, bytes: 2 * 1024 * 1024 };
 /** Size of a message before admission: `ping` or `leave`. */
 const MAX_OUTSIDE_BYTES = 4096;
-/** Messages that wait while one is worked on. */
+/** Maximum messages queued while one is processed. */
 const MAX_QUEUED = 200;
 const SILENCE_MS = 30_000;
 const CLOSE_MS = 10_000;
 
-/** One browser's WebSocket: its bounds, and its messages one after the other. */
+/** WebSocket of a browser, with its limits and serialized messages. */
 export class Connection {
   readonly id = newUuid();
-  /** The stay that it is of, as it was last read. */
+  /** Stay of the connection, as last read. */
   row: ParticipantRow | null = null;
-  /** What it was told it is. */
+  /** State that the client was notified of. */
   shown: 'NOTHING' | 'WAITING' | 'IN' = 'NOTHING';
   engine: EngineConnection | null = null;
-  /** It was told so, and is to be told when that is over. */
+  /** The client was notified that the engine is down, and must be notified when it recovers. */
   isEngineDown = false;
-  /** Readings of its room that began before it came do not have it. */
+  /** Reads of the room that began before this connection do not include it. */
   sinceReading = 0;
-  /** They said that they leave; it holds also when the socket was closed before that was worked on. */
+  /** The client sent `leave`; this holds even when the socket was closed before the message was processed. */
   hasLeft = false;
   /** Resolves when the socket is closed. */
   readonly over: Promise<void>;
@@ -66,23 +66,23 @@ export class Connection {
     const [code, words] = CLOSE[reason];
     this.isOver = true;
     this.#socket.close(code, words);
-    // A browser that does not answer keeps nothing.
+    // An unresponsive browser must not hold resources.
     setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref();
   }
 
-  /** At once, without a word. */
+  /** Closes the socket immediately, without a close frame. */
   drop(): void {
     this.isOver = true;
     this.#socket.terminate();
   }
 
-  /** Asks whether it is still there; one that was silent for too long is not. */
+  /** Sends a ping, and closes a connection that was silent for too long. */
   beat(): void {
     if (performance.now() - this.#heardAt > SILENCE_MS) this.#socket.terminate();
     else if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
   }
 
-  /** Behind all that it has sent so far. @param work that never throws. */
+  /** Queues work after all received messages. @param work that never throws. */
   enqueue(work: () => Promise<void>): void {
     this.#queued += 1;
     this.#work = this.#work.then(work).finally(() => {
@@ -90,7 +90,7 @@ export class Connection {
     });
   }
 
-  /** Runs work of moderation, which messages of the client do not delay. @param work that never throws. */
+  /** Runs moderation work, which client messages do not delay. @param work that never throws. */
   moderate(work: () => Promise<void>): void {
     this.#moderation = this.#moderation.then(work);
   }

@@ -367,7 +367,7 @@ const REFUSALS = [
   'CSRF_REJECTED',
 ];
 
-/** Asks for nothing that exists. An event stream is asked for a type that does not, so it ends. */
+/** Returns a URL of nothing that exists. An event stream gets an unknown type, so that it ends. */
 function addressOf({ path, reply }: Route): string {
   const query = reply.envelope === 'events' ? '?type=no.such' : '';
   return path.replace(/\{\w+\}/g, 'some-id') + query;

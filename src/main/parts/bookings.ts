@@ -65,7 +65,7 @@ interface Gives {
   booking: BookingEvents;
 }
 
-/** What others hear of bookings by. */
+/** Events that bookings emit. */
 export const booking = {
   confirmed: bookingConfirmed,
   rescheduled: bookingRescheduled,

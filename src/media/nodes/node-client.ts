@@ -8,7 +8,7 @@ import { signRequest } from './signature.ts';
 /** Where a media node listens for the others; its own word, out of the database. */
 export interface NodeAddress {
   nodeId: string;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   url: string;
 }
 

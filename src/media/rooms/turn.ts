@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../kernel/clock.ts';
 
-/** As RTCPeerConnection takes it in `iceServers`. */
+/** Server in the form of RTCPeerConnection's `iceServers`. */
 export interface IceServer {
   urls: string[];
   username?: string;

@@ -50,7 +50,7 @@ export interface Welcome {
   engine: EngineName;
   iceServers: RTCIceServer[];
   recording: boolean;
-  /** It is sent to a stream. */
+  /** True when the room is bridged to a stream. */
   broadcast?: boolean;
   /** Whether the room can be recorded. */
   canRecord?: boolean;

@@ -32,7 +32,7 @@ export interface RoomState {
   /** By a host: the participant cannot lift it. */
   mutedByHost: Set<MediaKind>;
   recording: boolean;
-  /** It is sent to a stream. */
+  /** True when the room is bridged to a stream. */
   broadcast: boolean;
   /** False while the engine cannot carry sound and pictures. */
   hasMedia: boolean;

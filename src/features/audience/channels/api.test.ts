@@ -24,7 +24,7 @@ after(async () => {
   await sink.close();
 });
 
-/** By a visitor without a key, each from an address of their own. */
+/** Sends a request of a visitor without a key, each from a separate IP address. */
 function channel(path: string, by: { key?: string } = {}) {
   addresses += 1;
   const headers = { 'x-forwarded-for': `10.${addresses >> 8}.0.${addresses & 255}` };
@@ -43,7 +43,7 @@ const picture = (width = 400, height = 100) =>
 const testKey = async () => (await app.createKey({ account, mode: 'test' })).key;
 
 describe('GET /channel/{username}', () => {
-  test('is what its owner says, what is live, and the tiers that take members', async () => {
+  test('a channel shows its profile, live streams, and the tiers that accept members', async () => {
     const { key: by, account: owner } = await app.createKey();
     const changed = {
       displayName: 'Ada 🎬',
@@ -95,7 +95,7 @@ describe('GET /channel/{username}', () => {
     assert.equal(related.at('data.0.channel.displayName'), 'Ada 🎬');
   });
 
-  test('a name that nobody has is 404 in every list, and so is one who is suspended', async () => {
+  test('unknown names and suspended accounts get 404 in every list', async () => {
     const suspended = await app.createAccount();
     await app.container.accounts.suspend(suspended.email);
     for (const name of [
@@ -113,7 +113,7 @@ describe('GET /channel/{username}', () => {
     }
   });
 
-  test('60 a minute from one address, whichever of them, then 429 with a text', async () => {
+  test('an IP address may send 60 requests per minute to all lists, then gets 429 with a message', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.7' };
     const paths = ['', '/videos', '/streams', '/playlists'];
     const ask = (count: number) =>
@@ -131,8 +131,8 @@ describe('GET /channel/{username}', () => {
   });
 });
 
-describe('its lists', () => {
-  test('have what is PUBLIC alone, in pages, and sign no address', async () => {
+describe('the lists of a channel', () => {
+  test('channel lists contain PUBLIC items only, in pages, with unsigned URLs', async () => {
     const { key: by, account: owner } = await app.createKey();
     const { db } = app.container;
     const videos: string[] = [];
@@ -172,7 +172,7 @@ describe('its lists', () => {
 });
 
 describe('/channels', () => {
-  test('is one for each workspace, by its id or as me', async () => {
+  test('each workspace has one channel, by its ID or as me', async () => {
     const list = (await app.request('GET', '/channels', { key })).assertOk(200);
     assert.equal(list.list('data').length, 1);
     const id = list.string('data.0.id');
@@ -198,7 +198,7 @@ describe('/channels', () => {
     }
   });
 
-  test('changes what is given; in test mode, the live channel stays as it is', async () => {
+  test('PATCH changes the sent fields, and in test mode the live channel is unchanged', async () => {
     (await patch({ displayName: '  آدا 🎬 ', description: 'One\r\ntwo' })).assertOk(200);
     const links = [{ label: 'Site', url: 'https://EXAMPLE.com' }];
     const answer = (await patch({ links })).assertOk(200);
@@ -219,7 +219,7 @@ describe('/channels', () => {
     assert.equal((await channel(account.id)).at('data.displayName'), 'Ada');
   });
 
-  test('refuses what is no name, no link or too long, and names it', async () => {
+  test('an invalid or overlong name or link is rejected with its field', async () => {
     const link = { label: 'a', url: 'https://a.example' };
     for (const [body, field] of [
       [{ displayName: 'x'.repeat(81) }, 'displayName'],
@@ -245,7 +245,7 @@ describe('/channels', () => {
 describe('banners', () => {
   const served = (url: string) => fetch(url.replace('http://marquee.test', app.url));
 
-  test('an address is fetched once, guarded, and served as a JPEG of our own', async () => {
+  test('a banner URL is fetched once, guarded, and served as an own JPEG', async () => {
     const sent = await picture();
     sink.reply = () => ({ body: sent, headers: { 'content-type': 'text/html' } });
     const first = (await patch({ bannerUrl: `${sink.url}/a.png` })).assertOk(200).string('data.bannerUrl');
@@ -280,7 +280,7 @@ describe('banners', () => {
     assert.equal((await served('http://marquee.test/banners/..%2f..%2fetc')).status, 404);
   });
 
-  test('a file is taken as well, and removed', async () => {
+  test('an uploaded file is accepted and can be removed', async () => {
     const path = '/channels/me/banner';
     const put = (bytes: Buffer) =>
       app.request('PUT', path, {

@@ -5,10 +5,10 @@ import type { Channels } from './service.ts';
 
 type BannerRequest = FastifyRequest<{ Params: { file: string } }>;
 
-/** What no id looks like never reaches the database. */
+/** Text that cannot be an ID never reaches the database. */
 const FILE = /^(bnr_[0-9a-z]{26})\.jpg$/;
 
-/** `GET /banners/<id>.jpg`. */
+/** Registers `GET /banners/<id>.jpg`. */
 export function bannerPages({
   channels,
 }: {

@@ -7,7 +7,7 @@ import { insertReadyVideo } from '../../../../test/harness/videos.ts';
 
 let auth: AuthFixture;
 let app: TestApp;
-/** A creator's key and names. */
+/** Key and names of a creator. */
 let ada: { key: string; id: string; live: string; test: string };
 
 before(async () => {
@@ -33,7 +33,7 @@ const followers = async () =>
   (await app.request('GET', `/users/${ada.id}`, { key: ada.key })).at('data.followerCount');
 const tokenIn = (text: string) => /name="formToken" value="([^"]+)"/.exec(text)?.[1] ?? '';
 
-/** A visitor who is signed in to the dashboard. */
+/** Creates a visitor who is signed in to the dashboard. */
 async function visitor() {
   const browser = new Browser(app);
   await browser.signIn(await auth.person());
@@ -41,7 +41,7 @@ async function visitor() {
 }
 
 describe('the page of a channel', () => {
-  test('shows what is public, without a script, and escapes what its owner says', async () => {
+  test('a channel page shows public content without a script, and escapes texts of its owner', async () => {
     const hostile = '<script>alert(1)</script>';
     const body = {
       displayName: `Ada ${hostile}`,
@@ -67,7 +67,7 @@ describe('the page of a channel', () => {
     assert.match((await page(`/watch/${shown}`)).text, new RegExp(`<a href="/@${ada.id}"><b><bdi>Ada `));
   });
 
-  test('is 404 for a name that nobody has and one who is suspended, and knows names in any case', async () => {
+  test('a channel page gets 404 for an unknown name or a suspended account, and accepts names in any case', async () => {
     const { email, id } = await app.createAccount();
     await app.container.accounts.suspend(email);
     for (const name of ['nobody', id, '%F0%9F%8E%AC', 'a'.repeat(2000)]) {
@@ -81,7 +81,7 @@ describe('the page of a channel', () => {
     assert.equal((await page(`/@${ada.id}?cursor=nonsense`)).status, 400);
   });
 
-  test('leads from page to page of its videos', async () => {
+  test('a channel page links to further pages of its videos', async () => {
     const { key, account } = await app.createKey();
     for (let count = 0; count < 25; count++) {
       await insertReadyVideo(app.container.db, account.live, { title: `Film ${count}` });
@@ -95,7 +95,7 @@ describe('the page of a channel', () => {
     assert.match(rest, /noindex/);
   });
 
-  test('leads to the payment for a tier', async () => {
+  test('a channel page links to the checkout of a tier', async () => {
     const tier = await create('/tiers', { name: 'Supporter', priceCents: 500, interval: 'MONTH' });
     const closed = await create('/tiers', {
       name: 'Closed',
@@ -127,7 +127,7 @@ describe('the page of a channel', () => {
 });
 
 describe('following on pages', () => {
-  test('is a form for whoever is signed in, on the channel and on watch pages', async () => {
+  test('signed-in visitors get a follow form, on the channel and on watch pages', async () => {
     const video = await insertReadyVideo(app.container.db, ada.live, { title: 'To follow' });
     const me = await visitor();
     const before = Number(await followers());
@@ -155,7 +155,7 @@ describe('following on pages', () => {
     assert.doesNotMatch(embed, /formToken/);
   });
 
-  test('needs the session that the form was shown to, on a page of ours', async () => {
+  test('following needs the session that the form was rendered for, on an own page', async () => {
     const [me, other] = [await visitor(), await visitor()];
     const formToken = tokenIn((await page(`/@${ada.id}`, me)).text);
     assert.ok(formToken.length > 20);
@@ -185,7 +185,7 @@ describe('following on pages', () => {
     assert.equal((await submit('/@nobody/follow', { formToken }, me)).status, 404);
   });
 
-  test('is offered to whoever is not signed in as a way to sign in, and not to the creator', async () => {
+  test('visitors who are not signed in get a link to sign in, and the creator gets none', async () => {
     const { text } = await page(`/@${ada.id}`);
     assert.ok(text.includes(`href="/dashboard/sign-in?back=${encodeURIComponent(`/@${ada.id}`)}"`));
     const creator = await auth.person();

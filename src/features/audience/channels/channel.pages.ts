@@ -21,16 +21,16 @@ interface Deps {
   cursors: CursorCodec;
   followBox: RenderFollowBox;
   /**
-   * Makes a checkout for a tier, from which the buyer comes back to the page.
+   * Creates a checkout for a tier, from which the buyer returns to the page.
    *
-   * @returns where they pay. @throws {AppError} NOT_FOUND, CONFLICT.
+   * @returns the URL of the checkout. @throws {AppError} NOT_FOUND, CONFLICT.
    */
   join(workspaceId: string, tierId: string, pageUrl: string): Promise<string>;
   memberPath(username: string): string;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
   mediaOrigins: readonly string[];
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 
@@ -45,10 +45,13 @@ const MISSING = {
 const VIDEOS = 24;
 const JOINS: Limit = { bucket: 'join', per: 'ip', max: 60, windowSec: 600, refusal: 'RATE_LIMITED' };
 
-/** `GET /@:username`, the page of a channel, and the form with which visitors join a tier. It needs no script. */
+/**
+ * Registers `GET /@:username`, the page of a channel, and the form with which visitors join a tier. It works
+ * without a script.
+ */
 export function channelPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('onRequest', rejectCrossSite);
@@ -72,7 +75,7 @@ export function channelPages(deps: Deps): (app: FastifyInstance) => void {
 
 async function show(deps: Deps, request: Asked, reply: FastifyReply): Promise<FastifyReply> {
   const { username } = request.params;
-  // Names are lower case, and people write them as they like.
+  // Usernames are lower case, but people type them in any case.
   const lower = username.toLowerCase();
   if (lower !== username) return reply.redirect(`/@${encodeURIComponent(lower)}`, 301);
   return sendPage(reply, deps.assets, await pageOf(deps, request));

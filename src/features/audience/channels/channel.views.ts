@@ -4,24 +4,24 @@ import { formatMoney, INTERVAL_LABELS } from '../../../kernel/format-money.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { ChannelContent, ChannelVideo, PublicChannel } from './schemas.ts';
 
-/** The page of a channel; addresses of pictures are from the root of the site. */
+/** Data of a channel page; image URLs are relative to the root of the site. */
 export interface ChannelView {
   channel: Static<typeof PublicChannel>;
   follow: SafeHtml | null;
   videos: readonly Static<typeof ChannelVideo>[];
-  /** Of the next page of videos. */
+  /** URL of the next page of videos. */
   nextUrl: string | null;
-  /** The visitor has turned pages: the rest is on the first. */
+  /** True on later pages of videos, which omit the rest of the channel. */
   isLater: boolean;
-  /** Where members get a link to what they have. */
+  /** Path of the page on which members request a link to their content. */
   memberPath: string;
-  /** The visitor comes from a checkout. */
+  /** True when the visitor returns from a checkout. */
   isBack: boolean;
-  /** The whole address. */
+  /** Absolute URL of the page. */
   pageUrl: string;
-  /** Origins of the store, where media is not served from here. */
+  /** Origins of the store, when this server does not deliver the media. */
   mediaOrigins: readonly string[];
-  /** An address of ours from the root of the site. */
+  /** Returns an own URL relative to the root of the site. */
   local(url: string): string;
 }
 
@@ -133,7 +133,7 @@ function video(row: ChannelView['videos'][number], local: ChannelView['local']):
   }<bdi>${title}</bdi></a><p>${durationSec !== null && html`${clock(durationSec)} · `}${views}</p></li>`;
 }
 
-/** `1:02:03`, or `2:03`. */
+/** Formats a duration as `1:02:03` or `2:03`. */
 function clock(durationSec: number): string {
   const seconds = Math.round(durationSec);
   const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];

@@ -7,10 +7,10 @@ import type { VideoDetails } from '../../video/videos/index.ts';
 import type { LinkedVideo, VideoLinks } from '../playback/index.ts';
 import type { ChannelContent, ChannelPlaylist, ChannelStream, ChannelVideo } from './schemas.ts';
 
-/** What everybody may see of a workspace; the caller has made sure that it is a live one in good standing. */
+/** Public content of a workspace. The caller must ensure that it is a live one in good standing. */
 export interface Content {
   live(workspaceId: string): Promise<ChannelContent['liveStreams']>;
-  /** By the position that their creator gave them. */
+  /** Returns the tiers by the position that their creator set. */
   tiers(workspaceId: string): Promise<ChannelContent['tiers']>;
   videos(workspaceId: string, page: PageRequest): Promise<Static<typeof ChannelVideo>[]>;
   streams(workspaceId: string, page: PageRequest): Promise<Static<typeof ChannelStream>[]>;
@@ -32,12 +32,12 @@ interface Deps {
       page: PageRequest,
     ): Promise<StreamDetails[]>;
   };
-  /** PUBLIC ones, as far as they are public. */
+  /** Returns PUBLIC playlists with their PUBLIC items. */
   playlists(workspaceId: string, page: PageRequest): Promise<PlaylistDetails[]>;
-  /** Thumbnails of videos, by their ids. */
+  /** Returns the thumbnails of videos by ID. */
   thumbnails(workspaceId: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>>;
   openTiers(workspaceId: string): Promise<TierRow[]>;
-  /** Addresses that grant nothing. */
+  /** Links that grant no access. */
   links: Pick<VideoLinks, 'thumbnailUrl' | 'playbackUrl' | 'embedUrl'>;
   streamLinks: {
     playbackUrl(stream: { id: string; visibility: 'PUBLIC' }): string;
@@ -48,7 +48,7 @@ interface Deps {
 }
 
 const PUBLIC: { visibility: ['PUBLIC'] } = { visibility: ['PUBLIC'] };
-/** More than any plan lets be live at once. */
+/** Page request that exceeds the concurrent broadcasts of every plan. */
 const LIVE: PageRequest = {
   fetchLimit: 100,
   limit: 100,

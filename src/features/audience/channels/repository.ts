@@ -5,7 +5,9 @@ import type { BannerTable, ChannelTable } from '../../../platform/db/tables.gene
 export type ChannelRow = Selectable<ChannelTable>;
 export type ChannelChange = Partial<Omit<Insertable<ChannelTable>, 'workspace_id'>>;
 
-/** What a channel says of itself, and the id of its banner; undefined for one that was never changed. */
+/**
+ * Finds the profile of a channel and the ID of its banner; undefined for a channel that was never changed.
+ */
 export function findChannel(db: Db, workspaceId: string) {
   return db
     .selectFrom('channel')
@@ -16,7 +18,7 @@ export function findChannel(db: Db, workspaceId: string) {
     .executeTakeFirst();
 }
 
-/** Writes what changes. */
+/** Writes the changed fields. */
 export async function upsertChannel(
   tx: Tx,
   workspaceId: string,
@@ -29,7 +31,7 @@ export async function upsertChannel(
     .execute();
 }
 
-/** Replaces the one that was there. */
+/** Replaces an existing one. */
 export async function upsertBanner(tx: Tx, row: Insertable<BannerTable>): Promise<void> {
   const { id, image, created_at } = row;
   await tx
@@ -39,7 +41,7 @@ export async function upsertBanner(tx: Tx, row: Insertable<BannerTable>): Promis
     .execute();
 }
 
-/** @returns whether there was one. */
+/** @returns whether it existed. */
 export async function deleteBanner(tx: Tx, workspaceId: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('banner')
@@ -48,7 +50,7 @@ export async function deleteBanner(tx: Tx, workspaceId: string): Promise<boolean
   return numDeletedRows > 0n;
 }
 
-/** Public: the id is all that a visitor has. */
+/** Finds a banner by ID only, because banners are public. */
 export async function findBanner(db: Db, id: string): Promise<Uint8Array | undefined> {
   const row = await db
     .selectFrom('banner')

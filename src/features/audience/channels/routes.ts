@@ -29,7 +29,7 @@ const Id = Type.Object({
 const Username = Type.Object({
   username: Type.String({ description: "The channel's username.", examples: ['ada'] }),
 });
-/** Together with related videos. */
+/** Limit that is shared with related videos. */
 const PUBLIC_READS: Limit = {
   bucket: 'public-reads',
   per: 'ip',
@@ -37,7 +37,7 @@ const PUBLIC_READS: Limit = {
   windowSec: MINUTE_SEC,
   refusal: 'plain',
 };
-/** A picture may have to be fetched, and is encoded. */
+/** Limit of changes: an image may have to be fetched, and is encoded. */
 const CHANGES: Limit = {
   bucket: 'channel',
   per: 'key',

@@ -6,7 +6,7 @@ import { parseDescription, parseDisplayName, parseLinks } from './rules.ts';
 const refuses = (field: string, run: () => unknown) =>
   assert.throws(run, (error) => error instanceof AppError && error.field === field && error.status === 400);
 
-test('a display name is one line in which something is seen, in any script', () => {
+test('a display name is one line with visible text, in any script', () => {
   for (const name of ['Ada', 'آدا لاولیس', '艾达', '👩‍💻 Ada 🎬', 'é'.repeat(80)])
     assert.equal(parseDisplayName(` ${name} `), name);
   for (const none of [null, '', ' \t\n ']) assert.equal(parseDisplayName(none), null);
@@ -14,13 +14,13 @@ test('a display name is one line in which something is seen, in any script', () 
     refuses('displayName', () => parseDisplayName(name));
 });
 
-test('a description has lines, and no other control characters', () => {
+test('a description may have line breaks, but no other control characters', () => {
   assert.equal(parseDescription('One\r\ntwo\n'), 'One\ntwo');
   assert.equal(parseDescription(' '), null);
   refuses('description', () => parseDescription('a\u001B[31m'));
 });
 
-test('links lead to the web, in their one form', () => {
+test('links are web URLs in normalized form', () => {
   assert.deepEqual(parseLinks([{ label: ' Site ', url: ' https://EXAMPLE.com/ä?q=1#x ' }]), [
     { label: 'Site', url: 'https://example.com/%C3%A4?q=1#x' },
   ]);

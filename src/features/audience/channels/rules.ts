@@ -1,18 +1,18 @@
 import { badRequest } from '../../../kernel/errors.ts';
 
-/** What channels say of themselves, pure. */
+/** Pure rules for the profile of a channel. */
 
-/** Control characters; the line break of a description is none here. */
+/** Control characters except the line break of a description. */
 const CONTROL = /(?!\n)\p{Cc}/u;
-/** Something that can be seen. */
+/** Visible character. */
 const VISIBLE = /[^\p{C}\p{Z}\s]/u;
 
-/** The id of a channel, which is its workspace's by another name. */
+/** Returns the ID of a channel, derived from that of its workspace. */
 export function channelIdOf(workspaceId: string): string {
   return workspaceId.replace(/^wsp_/, 'chn_');
 }
 
-/** One line of text as it is shown. @throws {AppError} BAD_REQUEST naming the field. */
+/** Parses one line of text. @throws {AppError} BAD_REQUEST naming the field. */
 function parseLine(field: string, text: string): string {
   const line = text.trim();
   if (CONTROL.test(line) || line.includes('\n')) {
@@ -22,12 +22,15 @@ function parseLine(field: string, text: string): string {
   return line;
 }
 
-/** Null: the name of the account. @throws {AppError} BAD_REQUEST, field `displayName`. */
+/**
+ * Parses a display name; null uses the name of the account. @throws {AppError} BAD_REQUEST, field
+ * `displayName`.
+ */
 export function parseDisplayName(name: string | null): string | null {
   return name === null || name.trim() === '' ? null : parseLine('displayName', name);
 }
 
-/** Null for none. @throws {AppError} BAD_REQUEST, field `description`. */
+/** Parses a description; null for none. @throws {AppError} BAD_REQUEST, field `description`. */
 export function parseDescription(description: string | null): string | null {
   const text = description?.replaceAll('\r\n', '\n').trim() ?? '';
   if (CONTROL.test(text)) throw badRequest('description', 'description must not contain control characters.');
@@ -35,7 +38,7 @@ export function parseDescription(description: string | null): string | null {
 }
 
 /**
- * Links as they are shown: nobody here ever opens them.
+ * Parses the links of a channel. The platform never opens them.
  *
  * @throws {AppError} BAD_REQUEST, field `links.<n>.label` or `links.<n>.url`.
  */

@@ -191,13 +191,13 @@ export const ChannelPlaylist = namedSchema(
   },
 );
 
-/** What everybody is shown of others beside the channel itself. */
+/** Public content of a channel besides its profile. */
 export interface ChannelContent {
   liveStreams: Static<typeof LiveStream>[];
   tiers: Static<typeof ChannelTier>[];
 }
 
-/** The addresses of a channel's pictures and its page. */
+/** URLs of a channel's images and its page. */
 export interface ChannelLinks {
   avatarUrl(profile: Pick<ChannelDetails['profile'], 'avatar_id'>): string | null;
   bannerUrl(id: string): string;
@@ -217,7 +217,7 @@ function profileOf({ workspaceId, profile, row, standing }: ChannelDetails, link
   };
 }
 
-/** As people read it. */
+/** Returns the displayed name. */
 export function displayNameOf({ profile, row }: Pick<ChannelDetails, 'profile' | 'row'>): string {
   return row?.display_name ?? profile.name ?? profile.username;
 }

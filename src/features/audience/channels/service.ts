@@ -17,15 +17,15 @@ export interface ChannelInput {
   displayName?: string | null;
   description?: string | null;
   links?: { label: string; url: string }[];
-  /** An address to fetch the picture from; null for none. */
+  /** URL from which the image is fetched; null removes it. */
   bannerUrl?: string | null;
 }
 
-/** A channel, whoever looks. */
+/** Channel as every viewer sees it. */
 export interface ChannelDetails {
   workspaceId: string;
   profile: Omit<PublicProfile, 'bio'>;
-  /** Undefined while it says nothing of itself. */
+  /** Profile row; undefined while the channel has no profile. */
   row: (ChannelRow & { banner_id: string | null }) | undefined;
   standing: FollowState;
 }
@@ -37,25 +37,27 @@ interface Owner {
 
 /** The channel of each workspace (docs/concepts/channels.md): the live one is public. */
 export interface Channels {
-  /** The workspace of the live channel. @throws {AppError} NOT_FOUND, also for one who is suspended. */
+  /**
+   * Returns the workspace of the live channel. @throws {AppError} NOT_FOUND, also for a suspended account.
+   */
   workspaceNamed(username: string): Promise<string>;
-  /** @throws {AppError} the same. */
+  /** @throws {AppError} NOT_FOUND. */
   named(username: string): Promise<ChannelDetails>;
-  /** @param id `me`, or the id of the channel. @throws {AppError} NOT_FOUND for any other. */
+  /** @param id `me`, or the ID of the channel. @throws {AppError} NOT_FOUND for any other. */
   own(owner: Owner, id: string): Promise<ChannelDetails>;
   /** @throws {AppError} as `own`; BAD_REQUEST naming the input. */
   update(owner: Owner, id: string, input: ChannelInput): Promise<ChannelDetails>;
-  /** @param bytes null when none came. @throws {AppError} as `own`; BAD_REQUEST, field `file`. */
+  /** @param bytes null when no file was sent. @throws {AppError} as `own`; BAD_REQUEST, field `file`. */
   setBanner(owner: Owner, id: string, bytes: Uint8Array | null): Promise<ChannelDetails>;
-  /** @throws {AppError} NOT_FOUND also when there is none. */
+  /** @throws {AppError} NOT_FOUND, also without a banner. */
   removeBanner(owner: Owner, id: string): Promise<void>;
-  /** The JPEG of a banner, for anybody. */
+  /** Returns the JPEG of a banner, without authorization. */
   banner(id: string): Promise<Uint8Array | undefined>;
 }
 
-/** Of a picture as it is sent. */
+/** Maximum size of an uploaded image. */
 export const BANNER_MAX_BYTES = 5_242_880;
-/** Pixels of its longer side. */
+/** Maximum pixels of its longer side. */
 const BANNER_SIZE = 2048;
 
 interface Deps {
@@ -66,12 +68,12 @@ interface Deps {
   profiles: {
     /** @throws {AppError} NOT_FOUND. */
     get(accountId: string): Promise<Omit<PublicProfile, 'bio'>>;
-    /** @throws {AppError} NOT_FOUND, also for one who is suspended. */
+    /** @throws {AppError} NOT_FOUND, also for a suspended account. */
     named(username: string): Promise<PublicProfile>;
   };
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
   standingOf(workspaceId: string): Promise<FollowState>;
-  /** The address of a banner. */
+  /** Returns the URL of a banner. */
   bannerUrl(id: string): string;
 }
 
@@ -139,7 +141,7 @@ async function change(deps: Deps, before: ChannelDetails, input: ChannelInput): 
   }
 }
 
-/** Undefined where the banner stays: its own address, as a channel shows it, changes nothing. */
+/** Returns undefined when the banner is unchanged: the channel's own banner URL changes nothing. */
 async function bannerOf(
   deps: Deps,
   { row }: ChannelDetails,
@@ -158,7 +160,7 @@ async function pictureOf({ images }: Deps, bytes: Uint8Array, field: string): Pr
   return image;
 }
 
-/** @param banner null removes it, undefined leaves it. */
+/** @param banner null removes it, undefined leaves it unchanged. */
 function write(
   { db, clock }: Deps,
   workspaceId: string,
@@ -176,7 +178,10 @@ function write(
   });
 }
 
-/** The channel first, as `write` locks them. @throws {AppError} NOT_FOUND when there is none, and nothing is written. */
+/**
+ * Removes the banner; locks the channel first, as `write` does. @throws {AppError} NOT_FOUND when there is
+ * none; nothing is written.
+ */
 function removeBanner({ db, clock }: Deps, workspaceId: string): Promise<void> {
   return db.transaction().execute(async (tx) => {
     await repository.upsertChannel(tx, workspaceId, { updated_at: clock.now() });

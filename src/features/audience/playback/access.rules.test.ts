@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { VISIBILITIES, type Visibility } from '../../../kernel/visibility.ts';
 import { type Grant, isEmbedAllowed, isForEntitled, mayWatch } from './access.rules.ts';
 
-/** Who sees it: for each visibility, without a grant, entitled alone, with a `site` token, with a `playback` token. */
+/**
+ * Expected access for each visibility: without a grant, entitled only, with a `site` token, with a `playback`
+ * token.
+ */
 const TABLE: Record<Visibility, [nobody: boolean, entitled: boolean, site: boolean, playback: boolean]> = {
   PUBLIC: [true, true, true, true],
   UNLISTED: [true, true, true, true],
@@ -14,7 +17,7 @@ const TABLE: Record<Visibility, [nobody: boolean, entitled: boolean, site: boole
 };
 
 for (const visibility of VISIBILITIES) {
-  test(`who sees what is ${visibility}`, () => {
+  test(`${visibility} media is visible to the right viewers`, () => {
     const [nobody, entitled, site, playback] = TABLE[visibility];
     const see = (grant: Grant | null, isEntitled: boolean) => mayWatch({ visibility, grant, isEntitled });
     assert.equal(see(null, false), nobody);
@@ -63,7 +66,7 @@ for (const [origin, referer, allowed] of SITES) {
   });
 }
 
-test('a player that is in no page needs a token where sites are listed', () => {
+test('a player outside of a page needs a token when sites are listed', () => {
   const nowhere = { origin: undefined, referer: undefined };
   assert.equal(isEmbedAllowed(nowhere, { listed: LISTED, own: OWN, grant: null }), false);
   assert.equal(isEmbedAllowed(nowhere, { listed: LISTED, own: OWN, grant: 'site' }), true);

@@ -2,24 +2,24 @@ import { matchesHost } from '../../../kernel/hostname.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
 
 /**
- * What a signed address lets its holder do. `playback` shows a video or a broadcast whatever its visibility,
- * `preview` also what an encoder sends before the broadcast. `site` shows nothing more than everybody sees: it says
- * that a page of the platform sent the viewer.
+ * Grants of a signed URL. `playback` shows a video or a broadcast whatever its visibility, `preview` also the
+ * signal before the broadcast. `site` shows nothing beyond public access: it proves that a page of the
+ * platform sent the viewer.
  */
 export const GRANTS = ['playback', 'preview', 'site'] as const;
 export type Grant = (typeof GRANTS)[number];
 
-/** May be asked of the `Entitlements`: those who follow, subscribe, have bought or booked. */
+/** Reports whether `Entitlements` may grant access: to followers, members, buyers and customers. */
 export function isForEntitled(visibility: Visibility): boolean {
   return visibility !== 'PUBLIC' && visibility !== 'UNLISTED';
 }
 
-/** The holder sees it whatever its visibility. */
+/** Reports whether the grant gives access whatever the visibility. */
 export function grantsAccess(grant: Grant | null): boolean {
   return grant === 'playback' || grant === 'preview';
 }
 
-/** The one decision about who sees a video or a stream. */
+/** Decides who may watch a video or a stream. */
 export function mayWatch(claim: {
   visibility: Visibility;
   grant: Grant | null;
@@ -38,15 +38,16 @@ export function mayWatch(claim: {
   }
 }
 
-/** Where a request says that it comes from. */
+/** Origin that a request claims. */
 export interface Source {
   origin: string | undefined;
   referer: string | undefined;
 }
 
 /**
- * May a player there load the media of an account that lists its sites? A page is known by its `Origin`, else its
- * `Referer`; a player that is in no page, such as an app, needs a signed address.
+ * Reports whether a player at this source may load the media of an account that lists its sites. A page is
+ * identified by its `Origin`, otherwise its `Referer`; a player outside of a page, such as an app, needs a
+ * signed URL.
  *
  * @param listed host patterns; null when the account lists none and every site may.
  * @param own the platform's host names.

@@ -3,35 +3,35 @@ import type { Visibility } from '../../../kernel/visibility.ts';
 import { type Grant, grantsAccess, isForEntitled, mayWatch } from './access.rules.ts';
 import type { PlaybackTokens } from './tokens.ts';
 
-/** What of a request tells who asks: a member of a creator and whoever is signed in are known by cookies. */
+/** Request data that identifies the caller: cookies identify members of a creator and signed-in accounts. */
 export interface AccessRequest {
   headers: IncomingHttpHeaders;
   ip: string;
 }
 
-/** How a viewer comes: neither proves anything by itself. */
+/** Credentials of a viewer, not verified yet. */
 export interface Viewer {
-  /** `?token=` as it came. */
+  /** Unverified `?token=`. */
   token: unknown;
-  /** Null where only the token counts. */
+  /** Request of the viewer; null when only the token counts. */
   asking: AccessRequest | null;
 }
 
-/** A video or a stream. */
+/** Video or stream with its access settings. */
 export interface ProtectedMedia {
   id: string;
   workspaceId: string;
   visibility: Visibility;
-  /** Of TIER: whose members may watch; those of any tier where none is named. */
+  /** Tiers whose members may watch, for TIER media; an empty list means any tier. */
   tierIds: readonly string[];
 }
 
-/** Who is entitled to what not everybody sees: followers, members, buyers, and customers of bookings. */
+/** Entitlements to restricted media: of followers, members, buyers, and customers of bookings. */
 export interface Entitlements {
   allows(asking: AccessRequest, guarded: ProtectedMedia): Promise<boolean>;
 }
 
-/** Entitled by one of these. */
+/** Combines entitlements: one of them suffices. */
 export function anyEntitlement(...sources: readonly Entitlements[]): Entitlements {
   return {
     async allows(asking, guarded) {
@@ -43,12 +43,12 @@ export function anyEntitlement(...sources: readonly Entitlements[]): Entitlement
 
 export interface AccessGrant {
   grant: Grant | null;
-  /** The token that is valid, as a query that goes on to every address; else nothing. */
+  /** Valid token as a query string that is appended to every URL; otherwise empty. */
   suffix: string;
 }
 
 export interface Access {
-  /** Null when the viewer may not see it. */
+  /** Returns the grant; null without access. */
   passFor(guarded: ProtectedMedia, viewer: Viewer): Promise<AccessGrant | null>;
 }
 
@@ -57,7 +57,7 @@ interface Deps {
   entitlements: Entitlements;
 }
 
-/** Who may watch, live or not. */
+/** Creates the access check for streams and videos. */
 export function createAccess({ tokens, entitlements }: Deps): Access {
   return {
     async passFor(guarded, { token, asking }) {

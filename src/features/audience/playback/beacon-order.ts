@@ -1,18 +1,24 @@
 import type { UsageEvents } from '../../insight/usage-events/index.ts';
 import type { PlaybackSession } from './playback-sessions.ts';
 
-/** About 10 MB. The session that was silent for the longest time is dropped first, and read from the facts again. */
+/**
+ * Maximum sessions, about 10 MB. The longest silent session is dropped first, and read from the usage events
+ * again.
+ */
 const MAX_SESSIONS = 100_000;
 
-/** The order of the beacons of each session. */
+/** Order of the beacons of each session. */
 export interface BeaconOrder {
   /** Reports whether the number is higher than all numbers of the session before, and remembers it. */
   advance(session: Pick<PlaybackSession, 'key'>, number: number, now: Date): Promise<boolean>;
 }
 
-/** Remembers the highest number of each session; the facts know those of other nodes and of before a restart. */
+/**
+ * Creates the memory of the highest number per session; usage events contain those of other nodes and from
+ * before a restart.
+ */
 export function createBeaconOrder(facts: Pick<UsageEvents, 'lastNumber'>): BeaconOrder {
-  /** The session that was silent for the longest time comes first. */
+  /** Ordered with the longest silent session first. */
   const latest = new Map<string, number>();
   return {
     async advance({ key }, number, now) {

@@ -8,7 +8,7 @@ import { EVENT_TYPES } from './beacon.rules.ts';
 import type { Beacons } from './beacon.service.ts';
 import { SESSION_LENGTH } from './playback-sessions.ts';
 
-/** A beacon has some hundred bytes; of a longer body nothing is kept. */
+/** Maximum size of a beacon, which has some hundred bytes; a longer body is discarded. */
 const BODY_BYTES = 16_384;
 const MOST_NUMBER = 2_147_483_647;
 
@@ -37,7 +37,7 @@ const readBeacon = compileInput(Beacon, 'body');
 export function beaconPage({ beacons }: { beacons: Beacons }): (app: FastifyInstance) => void {
   return (app) => {
     app.register(async (scope) => {
-      // sendBeacon says text/plain; whatever it says, it is read below.
+      // sendBeacon sends text/plain; the content type is ignored, and the body is read below.
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, _body, done) => done(null));
       scope.setErrorHandler((_error, _request, reply) => reply.status(204).send());
@@ -59,7 +59,7 @@ function parseBeacon(text: string) {
   }
 }
 
-/** Null when it is too long, or breaks off; the rest is read and thrown away. */
+/** Returns the body; null when it is too long or incomplete. The rest is read and discarded. */
 function readText({ raw }: FastifyRequest): Promise<string | null> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -2,7 +2,7 @@ import { HOUR_SEC, MINUTE_MS } from '../../../kernel/durations.ts';
 
 export const EVENT_TYPES = ['PLAY', 'PAUSE', 'SEEK', 'TICK', 'END', 'ERROR'] as const;
 
-/** What a player told, as it came. */
+/** Event as the player reported it. */
 export interface ReportedPlayerEvent {
   type: (typeof EVENT_TYPES)[number];
   positionSec: number;
@@ -11,26 +11,29 @@ export interface ReportedPlayerEvent {
   quality?: number;
 }
 
-/** What is kept of it. */
+/** Validated part of a reported event. */
 export interface AcceptedPlayerEvent extends Omit<ReportedPlayerEvent, 'at'> {
   at: number;
 }
 
-/** A beacon that lay for longer says nothing. */
+/** Age beyond which a beacon event is ignored. */
 const LATE_MS = 5 * MINUTE_MS;
-/** How far a player's clock may be ahead of ours where it does not say what it reads; and how far it may be ahead of itself. */
+/**
+ * Tolerated lead of a player's clock: over the server clock when the beacon has no send time, and over its
+ * own send time.
+ */
 const AHEAD_MS = { ours: MINUTE_MS, own: 1000 };
-/** Players go a little beyond the end. */
+/** Tolerance for players that report positions slightly beyond the end. */
 const BEYOND_SEC = 2;
-/** Of a broadcast, which has no end. */
+/** Maximum position in a broadcast, which has no duration. */
 const LONGEST_SEC = 31 * 24 * HOUR_SEC;
 
-/** By what the events of a beacon are judged. */
+/** Values against which the events of a beacon are validated. */
 export interface BeaconContext {
   nowMs: number;
-  /** On the player's clock, when it sent the beacon; undefined where it does not say. */
+  /** Send time on the player's clock; undefined when the beacon has none. */
   sentAt: string | number | undefined;
-  /** Of a video; null of a broadcast. */
+  /** Duration of a video; null for a broadcast. */
   durationSec: number | null;
 }
 
@@ -55,7 +58,7 @@ export function acceptEvents(
   });
 }
 
-/** Null for what is no moment. */
+/** Returns the time in milliseconds; null when it is invalid. */
 function millisecondsOf(at: string | number): number | null {
   const ms = typeof at === 'number' ? at : Date.parse(at);
   return Number.isFinite(ms) ? Math.round(ms) : null;

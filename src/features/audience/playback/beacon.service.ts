@@ -16,20 +16,20 @@ import type { PlaybackSession, PlaybackSessions } from './playback-sessions.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 
-/** A message of a player. */
+/** Beacon of a player. */
 export interface Beacon {
   session: string;
-  /** Its number in the session. */
+  /** Number in the session. */
   n: number;
   sentAt?: string | number;
-  /** False where the viewer is counted by requests for playlists. */
+  /** False when playlist requests count the viewer. */
   isPresence?: boolean;
   events: readonly ReportedPlayerEvent[];
 }
 
 /** Takes the messages of players (docs/concepts/playback.md#beacons). */
 export interface Beacons {
-  /** What is not good counts nothing. */
+  /** Records a beacon. Invalid beacons are ignored. */
   take(beacon: Beacon, visit: ClientInfo): Promise<void>;
 }
 
@@ -44,14 +44,16 @@ interface Deps {
   clock: Clock;
 }
 
-/** A player sends four a minute, and more where its viewer seeks; some hundred play behind one address. */
+/**
+ * Maximum beacons: a player sends four a minute, more when seeking; some hundred may share one IP address.
+ */
 const MOST_A_MINUTE = { session: 60, address: 1200 };
 /**
  * After a broadcast its viewers see the rest for 15 seconds, some seconds behind
  * (docs/decisions/playback-and-tokens.md#end-of-a-broadcast); then their players tell that it has ended.
  */
 const ENDING_MS = 30_000;
-/** After these the viewer does not watch. */
+/** Events after which the viewer is no longer watching. */
 const LEAVES: ReadonlySet<string> = new Set(['PAUSE', 'END']);
 
 export function createBeacons(deps: Deps): Beacons {
@@ -66,7 +68,10 @@ export function createBeacons(deps: Deps): Beacons {
     return counts[0].count > MOST_A_MINUTE.session || counts[1].count > MOST_A_MINUTE.address;
   };
 
-  /** The sums know a number that was told within a day; what could be older than that is looked up. */
+  /**
+   * Reports whether the beacon repeats an old one. Rollups deduplicate within a day; older sessions are
+   * looked up.
+   */
   const isOldReplay = async ({ key, madeAtMs }: PlaybackSession, number: number, now: Date) =>
     now.getTime() - madeAtMs >= DAY_MS && facts.isDuplicate({ playbackSession: key, number, before: now });
 
@@ -106,8 +111,9 @@ export function createBeacons(deps: Deps): Beacons {
 }
 
 /**
- * The broadcast that is on (or has just ended, for whoever came before) or the video that can be played, while it is open to what let the viewer in. Whoever was
- * given the page of a member was entitled to it then; to what is private nobody is.
+ * Returns the live broadcast (or one that has just ended, for sessions created before its end) or the
+ * playable video, while the grant of the session allows it. A session of a member page was entitled when it
+ * was created; PRIVATE media has no entitled viewers.
  */
 function playing(
   stream: StreamSnapshot | undefined,

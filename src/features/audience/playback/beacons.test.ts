@@ -12,7 +12,7 @@ import { createPlaybackSessions } from './playback-sessions.ts';
 const DESK = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Mobile/15E148 Safari/604.1';
-/** Of nobody else in these tests. */
+/** IP address used by no other client in these tests. */
 const ADDRESS = '198.51.100.77';
 const DAY_MS = 86_400_000;
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
@@ -52,7 +52,7 @@ const factsOf = (subjectId: string, kind: string) => app.container.sql<FactRow[]
 const numbersOf = async (subjectId: string) =>
   (await factsOf(subjectId, 'BEACON')).map((row) => row.sequence_number);
 
-/** What a page gives to its player. */
+/** Returns the session token that the page passes to its player. */
 async function sessionOf(id: string, headers: Record<string, string> = {}, query = '', method = 'GET') {
   const answer = await fetch(`${app.url}/watch/${id}${query}`, { headers: from(headers), method });
   return / session="([^"]*)"/.exec(await answer.text())?.[1] ?? '';
@@ -70,14 +70,14 @@ async function send(body: unknown, headers: Record<string, string> = {}, on = ap
   assert.equal(await answer.text(), '');
 }
 
-/** One good beacon at last: what was sent before it is written by then. */
+/** Sends a final valid beacon; earlier ones have been written by then. */
 async function afterwards(id: string, session: string, n: number) {
   await send({ session, n, events: [event()] });
   await waitFor(async () => (await numbersOf(id)).includes(n));
   return numbersOf(id);
 }
 
-test('a beacon of a video is a fact: who it is, from where, and what was told', async () => {
+test('a beacon of a video is recorded as a usage event with viewer, origin and events', async () => {
   const id = await ready();
   const session = await sessionOf(id, { referer: 'https://www.blog.example/post?secret=1' });
   const at = clock.now();
@@ -111,7 +111,7 @@ test('a beacon of a video is a fact: who it is, from where, and what was told', 
   assert.deepEqual([hash(views[0]), hash(shown)], [hash(fact), hash(fact)], 'one viewer');
 });
 
-test('what is forged, replayed, foreign, expired, late, of the future or beyond the end counts nothing', async () => {
+test('forged, replayed, foreign, expired, late, future and out-of-range beacons are ignored', async () => {
   const [id, other] = [await ready(), await ready()];
   const [session, foreign] = [await sessionOf(id), await sessionOf(other)];
   const good = { session, n: 1, events: [event()] };
@@ -146,7 +146,7 @@ test('what is forged, replayed, foreign, expired, late, of the future or beyond 
   for (const body of bad) await send(body);
   assert.deepEqual(await afterwards(id, session, 7), [7]);
   assert.deepEqual(await numbersOf(other), []);
-  // A clock that is wrong by hours is known by what it says of the sending.
+  // A clock that is wrong by hours is corrected by the send time.
   const hours = 10 * 3_600_000;
   await send({
     session,
@@ -154,7 +154,7 @@ test('what is forged, replayed, foreign, expired, late, of the future or beyond 
     sentAt: clock.ms() - hours,
     events: [event({ at: clock.ms() - hours - 1000 })],
   });
-  // Of several events the good ones stay.
+  // Only the valid events of a beacon are recorded.
   await send({ session, n: 9, events: [event({ positionSec: 999 }), event({ positionSec: 61 })] });
   assert.deepEqual(await afterwards(id, session, 10), [7, 8, 9, 10]);
   assert.deepEqual(
@@ -174,7 +174,7 @@ test('what is forged, replayed, foreign, expired, late, of the future or beyond 
   assert.deepEqual(await numbersOf(id), [7, 8, 9, 10, 11], 'a session ends after a week');
 });
 
-test('beacons count while the video is open, and of one session sixty a minute', async () => {
+test('beacons count while the video is open, at most sixty per minute and session', async () => {
   const id = await ready();
   const session = await sessionOf(id);
   await Promise.all(Array.from({ length: 70 }, (_, n) => send({ session, n, events: [event()] })));
@@ -191,8 +191,8 @@ test('beacons count while the video is open, and of one session sixty a minute',
   assert.deepEqual(numbers.slice(60), [101], 'a player of a partner, by its token');
 });
 
-describe('who is not summed with the audience', () => {
-  test('a bot is marked, and nobody is shown a page by a bot, a prefetch or a HEAD', async () => {
+describe('visitors excluded from the audience', () => {
+  test('a bot is marked, and bots, prefetches and HEAD requests record no impression', async () => {
     const id = await ready();
     const session = await sessionOf(id, { 'user-agent': 'Googlebot/2.1' });
     await sessionOf(id, { 'sec-purpose': 'prefetch;prerender' });
@@ -204,7 +204,7 @@ describe('who is not summed with the audience', () => {
     assert.equal((await factsOf(id, 'IMPRESSION')).length, 0);
   });
 
-  test("the owner's page is its own; that of another account's session is not", async () => {
+  test("the owner's page is marked as own, and the page of another account's session is not", async () => {
     const id = await ready();
     const cookieOf = async ({ id: accountId }: TestAccount) => {
       const [row] = await app.container.sql`select token_epoch from account where id = ${accountId}`;
@@ -228,7 +228,7 @@ describe('who is not summed with the audience', () => {
   });
 });
 
-test('beacons of a broadcast are facts while it is on, and until its viewers have seen the rest', async () => {
+test('beacons of a broadcast are recorded while it is live, and until its viewers have seen the rest', async () => {
   const stream = await createEncoderStream(app, key, {});
   const ended = await stream.connect();
   await stream.act('start');
@@ -255,7 +255,7 @@ test('beacons of a broadcast are facts while it is on, and until its viewers hav
   assert.equal(await stream.read('viewerCount'), 0);
 });
 
-test('a beacon with the number of an earlier one, or a lower number, brings no viewer back, on any node', async () => {
+test('a beacon with a repeated or lower number does not restore a viewer, on any node', async () => {
   const stream = await createEncoderStream(app, key, {});
   await stream.connect();
   await stream.act('start');
@@ -283,7 +283,7 @@ test('a beacon with the number of an earlier one, or a lower number, brings no v
   }
 });
 
-test('messages of a chat are counted, with what is known of a guest', async () => {
+test('chat messages are counted with the viewer data of a guest', async () => {
   const chat = await createChat(app, key);
   await chat.say('Hello');
   const post = async (path: string, body: object) => {
@@ -305,7 +305,7 @@ test('messages of a chat are counted, with what is known of a guest', async () =
   );
 });
 
-/** What is noted of a stream, each kind with its sum and the number of facts. */
+/** Returns the recorded usage events of a stream: the sum and the count per kind. */
 async function noted(streamId: string) {
   const sums = await app.container.sql`
     select kind, sum(amount)::integer as amount, count(*)::integer as facts from usage_event
@@ -313,7 +313,7 @@ async function noted(streamId: string) {
   return sums.map(({ kind, amount, facts }) => (kind === 'PRESENCE' ? `${amount} in ${facts}` : amount));
 }
 
-test('comings, goings and samples are noted, and where a viewer is by the address', async () => {
+test('joins, leaves and samples are recorded, with the location by IP address', async () => {
   const stream = await createEncoderStream(app, key, {});
   const ended = await stream.connect();
   await stream.act('start');
@@ -350,7 +350,7 @@ test('comings, goings and samples are noted, and where a viewer is by the addres
   assert.deepEqual(views.toSorted(), expected, 'each once');
 });
 
-test('a session of a page that an older version made is still good', async () => {
+test('a session of a page that an older version rendered is still accepted', async () => {
   const id = await ready();
   const { secrets } = app.container;
   const head = [id, (clock.ms() + DAY_MS).toString(36), '', '', 'AAAAAAAAAAA'].join('.');
@@ -358,7 +358,7 @@ test('a session of a page that an older version made is still good', async () =>
   assert.deepEqual(await afterwards(id, session, 3), [3]);
 });
 
-test('the address of a viewer is nowhere in the database', async () => {
+test('the IP address of a viewer is not stored in the database', async () => {
   const { sql } = app.container;
   const tables = await sql<{ name: string }[]>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables

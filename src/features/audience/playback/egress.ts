@@ -1,14 +1,14 @@
 import type { FastifyReply } from 'fastify';
 import type { FileReply } from '../../../media/contract/index.ts';
 
-/** Told how many bytes of the files of a video or stream have left. */
+/** Receiver of the bytes sent for the files of a video or stream. */
 export interface OnBytesSent {
   add(of: { workspaceId: string; id: string }, bytes: number): void;
 }
 
 /**
- * Counts what of the body really leaves: all of it, or, where the receiver went away, what the connection had taken
- * until then, with the head of the answer.
+ * Counts the sent bytes of the body: all of it, or, after an aborted connection, the bytes it had accepted,
+ * including the response head.
  */
 export function countEgress(
   sentBytes: OnBytesSent,

@@ -7,19 +7,19 @@ import type { ViewerFingerprint, ViewerFingerprints } from '../viewer-fingerprin
 import type { Grant } from './access.rules.ts';
 import type { PlaybackSessions } from './playback-sessions.ts';
 
-/** What a page shows, and how its visitor was let in. */
+/** Media of a page, and the grant that admitted its visitor. */
 interface PageContext {
   id: string;
   workspaceId: string;
   accountId: string;
   grant: Grant | null;
-  /** The token that let the visitor in, as a query. */
+  /** Token that admitted the visitor, as a query string. */
   suffix: string;
 }
 
-/** Whoever is given a page with a player. */
+/** Recorder of visitors who get a page with a player. */
 export interface Impressions {
-  /** Counts the page as an impression. @returns the session for its player. */
+  /** Records the page as an impression. @returns the session for its player. */
   recordImpression(request: FastifyRequest, shown: PageContext): Promise<string>;
 }
 
@@ -43,7 +43,7 @@ export function createImpressions({ arrivals, sessions, facts, clock, log }: Dep
       const isSelf = await arrivals.isOwner(visit, shown.accountId);
       if (request.method === 'GET' && !isPrefetched(request)) {
         const arrival = arrivals.fingerprint(visit, { workspaceId: shown.workspaceId, isSelf });
-        // Beside the page, which is not to wait for it.
+        // Runs in the background, so that the page does not wait.
         if (!arrival.isBot)
           note(arrival, shown).catch((error: unknown) =>
             log.warn({ err: error }, 'an impression is not counted'),
@@ -55,7 +55,10 @@ export function createImpressions({ arrivals, sessions, facts, clock, log }: Dep
   };
 }
 
-/** The browser has not been asked to show it yet (https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header). */
+/**
+ * Reports whether the page is only prefetched
+ * (https://wicg.github.io/nav-speculation/prefetch.html#sec-purpose-header).
+ */
 function isPrefetched({ headers }: FastifyRequest): boolean {
   return [headers['sec-purpose'], headers.purpose, headers['x-moz']].some((value) =>
     /prefetch/.test(String(value)),

@@ -1,9 +1,9 @@
 /**
- * Playback: who may watch, and all that viewers see and load of streams and videos: playlists, files, watch and
- * embed pages, oEmbed, and the signed addresses of what is not open to everybody.
+ * Playback: access control, and everything that viewers load of streams and videos: playlists, files, watch
+ * and embed pages, oEmbed, and the signed URLs of restricted media.
  *
- * Terminology: a *snapshot* is what viewers may be told of a stream or a video; a *grant* is what a token lets its
- * holder do.
+ * Terminology: a *snapshot* is the viewer-facing data of a stream or a video; a *grant* is the access that a
+ * token gives its holder.
  */
 export type { Access, AccessRequest, Entitlements, ProtectedMedia, Viewer } from './access.service.ts';
 export { anyEntitlement, createAccess } from './access.service.ts';

@@ -21,7 +21,7 @@ for (const visibility of VISIBILITIES) {
     hasStoryboard: true,
   };
 
-  test(`the address of a ${visibility} video is signed only where it has to be, and never in events`, () => {
+  test(`the URL of a ${visibility} video is signed only when needed, and never in events`, () => {
     const address = createVideoLinks(SITE, tokens).playbackUrl(video) ?? '';
     const token = new URL(address).searchParams.get('token');
     if (visibility === 'PUBLIC' || visibility === 'UNLISTED') assert.equal(address, master);
@@ -32,7 +32,7 @@ for (const visibility of VISIBILITIES) {
     assert.equal(createVideoLinks(SITE, null).storyboardUrl({ ...video, hasStoryboard: false }), null);
   });
 
-  test(`the picture of a ${visibility} stream is the owner's until it is live`, () => {
+  test(`the thumbnail of a ${visibility} stream is visible to its owner only until it is live`, () => {
     const links = createStreamLinks(SITE, tokens);
     const read = (isLive: boolean) => {
       const address = new URL(links.thumbnailUrl({ id: 'str_1', visibility, isLive }));

@@ -2,49 +2,55 @@ import { HOUR_SEC } from '../../../kernel/durations.ts';
 import { isLinkAccessible, type Visibility } from '../../../kernel/visibility.ts';
 import type { PlaybackTokens } from './tokens.ts';
 
-/** What the addresses of a video depend on. */
+/** Properties of a video that its URLs depend on. */
 export interface LinkedVideo {
   id: string;
   visibility: Visibility;
-  /** A rung of the current revision can be played. */
+  /** True when a rung of the current revision is playable. */
   isPlayable: boolean;
-  /** The folder (`r<revision>a<attempt>`) of poster, storyboard and preview; null before they are made. */
+  /** Folder (`r<revision>a<attempt>`) of poster, storyboard and preview; null before they exist. */
   imageFolder: string | null;
   hasPreview: boolean;
   hasStoryboard: boolean;
-  /** The chosen thumbnail, below the video's `thumbnails/`; null shows the poster. */
+  /** Chosen thumbnail, below the video's `thumbnails/`; null shows the poster. */
   thumbnailFile: string | null;
 }
 
-/** Where a video is played and embedded, and its pictures. */
+/** URLs at which a video is played and embedded, and of its images. */
 export interface VideoLinks {
-  /** The master playlist; null before the video can be played. */
+  /** Returns the URL of the master playlist; null before the video is playable. */
   playbackUrl(video: LinkedVideo): string | null;
   embedUrl(video: LinkedVideo): string;
-  /** The chosen thumbnail, else the poster; null before there is one. */
+  /** Returns the URL of the chosen thumbnail or the poster; null before there is one. */
   thumbnailUrl(video: LinkedVideo): string | null;
-  /** The moving preview; null before there is one. */
+  /** Returns the URL of the animated preview; null before there is one. */
   previewUrl(video: LinkedVideo): string | null;
-  /** WebVTT that names a picture for every few seconds, for the seek bar; null before there is one. */
+  /**
+   * Returns the URL of the storyboard, a WebVTT file with an image per few seconds for the seek bar; null
+   * before it exists.
+   */
   storyboardUrl(video: LinkedVideo): string | null;
   captionUrl(video: LinkedVideo, file: string): string;
 }
 
-/** Where a stream is played, previewed and embedded, and its picture. */
+/** URLs at which a stream is played, previewed and embedded, and of its thumbnail. */
 export interface StreamLinks {
   playbackUrl(stream: { id: string; visibility: Visibility }): string;
   previewUrl(id: string): string;
-  /** Open like the playback while the stream is live, signed like the preview before. */
+  /**
+   * Returns the thumbnail URL: open like the playback URL while the stream is live, signed like the preview
+   * before.
+   */
   thumbnailUrl(stream: { id: string; visibility: Visibility; isLive: boolean }): string;
   embedUrl(id: string): string;
-  /** Where a player asks for it by WebRTC; open or signed like the playback. */
+  /** Returns the WHEP URL for players; open or signed like the playback URL. */
   whepUrl(stream: { id: string; visibility: Visibility }): string;
 }
 
 const PLAYBACK_SEC = 12 * HOUR_SEC;
 const PREVIEW_SEC = HOUR_SEC;
 
-/** @param publicUrl without a slash at the end. */
+/** @param publicUrl without a trailing slash. */
 export function createStreamLinks(
   publicUrl: string,
   tokens: Pick<PlaybackTokens, 'mintSteady'>,
@@ -71,11 +77,12 @@ export function createStreamLinks(
 }
 
 /**
- * Signed where the video is not open to everybody.
+ * Creates the links of videos. A URL is signed when the video is restricted.
  *
- * @param publicUrl without a slash at the end.
- * @param tokens null for addresses that grant nothing: events are kept for weeks, and go to receivers and to keys
- * that may not read videos.
+ * @param publicUrl without a trailing slash.
+ * @param tokens null for URLs that grant nothing: events are retained for weeks, and reach receivers and keys
+ *   that may
+ * not read videos.
  */
 export function createVideoLinks(
   publicUrl: string,

@@ -3,9 +3,10 @@ import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { AccessRequest } from './access.service.ts';
 
 /**
- * What a page offers about following whose it is, with how many do; null where it offers nothing.
+ * Renderer of the follow button and the follower count of a creator; returns null when following is not
+ * offered.
  *
- * @param page its address, from the root of the site: whoever follows comes back to it.
+ * @param page its path, from the root of the site, to which a new follower returns.
  */
 export type RenderFollowBox = (
   asking: AccessRequest,
@@ -20,22 +21,25 @@ interface Followed {
   name: string | null;
 }
 
-/** What the pages of anything that can be watched have in common. Addresses are absolute. */
+/** Common data of the watch and embed pages. URLs are absolute. */
 export interface MediaPage {
   title: string;
   description: string | null;
   creator: { username: string; name: string | null };
-  /** About following the creator; null on embedded pages, and in test mode, which has no channel to be seen. */
+  /**
+   * Rendered follow box of the creator; null on embedded pages, and in test mode, which has no public
+   * channel.
+   */
   follow: SafeHtml | null;
   watchUrl: string;
   embedUrl: string;
-  /** Where whoever runs the platform is told what is wrong with it. */
+  /** URL of the report form to the operator. */
   reportUrl: string;
-  /** For link previews. */
+  /** Image for link previews. */
   picture: Picture | null;
-  /** Search engines may list the page. */
+  /** True when search engines may list the page. */
   isListed: boolean;
-  /** Where oEmbed consumers learn of it; null when it is not open to everybody. */
+  /** URL for oEmbed consumers; null for restricted media. */
   oembedUrl: string | null;
 }
 
@@ -49,7 +53,7 @@ export interface Size {
   height: number;
 }
 
-/** What an embedded player measures where nothing is said. */
+/** Default size of an embedded player. */
 export const EMBED_SIZE: Readonly<Size> = { width: 1280, height: 720 };
 const FRAME_WIDTH = 640;
 
@@ -57,7 +61,10 @@ export function creatorName({ creator }: Pick<MediaPage, 'creator'>): string {
   return creator.name ?? creator.username;
 }
 
-/** Open Graph, the player card, the canonical address, oEmbed. `fallback` describes what has no description. */
+/**
+ * Renders Open Graph, the player card, the canonical URL and oEmbed. `fallback` replaces a missing
+ * description.
+ */
 export function mediaHead(page: MediaPage, fallback: string, player = EMBED_SIZE): SafeHtml {
   const { title, watchUrl, embedUrl, picture, oembedUrl } = page;
   const summary = summarize(page.description ?? fallback);
@@ -90,7 +97,7 @@ ${
 }`;
 }
 
-/** A watch page: the player, a line of facts, title, creator, buttons, description, and what else there is. */
+/** Renders a watch page: the player, statistics, title, creator, buttons, description and further content. */
 export function watchBody(
   page: MediaPage,
   parts: { player: SafeHtml; facts: SafeHtml; more?: SafeHtml | null; shape?: Size },
@@ -119,7 +126,7 @@ ${page.description && html`<p class="description" dir="auto">${page.description}
   );
 }
 
-/** They lead to the channel, where there is one to be seen. */
+/** Renders the creator's name as a link to the channel, if it is public. */
 function creatorNames(page: MediaPage): SafeHtml {
   const { username } = page.creator;
   const names = html`<b><bdi>${creatorName(page)}</bdi></b><span><bdi>@${username}</bdi></span>`;
@@ -127,9 +134,9 @@ function creatorNames(page: MediaPage): SafeHtml {
 }
 
 /**
- * The pages of what is not there and of what this viewer may not see: the same for both.
+ * Returns the pages for missing and hidden media, which are identical.
  *
- * @param noun what it would be, such as `video`.
+ * @param noun its kind, such as `video`.
  */
 export function notFoundPages(noun: string): { watch: Page; embed: Page } {
   const missing = {
@@ -153,7 +160,7 @@ export function notFoundPages(noun: string): { watch: Page; embed: Page } {
   };
 }
 
-/** The markup that another site puts in: as wide as its place when it is fluid. */
+/** Renders the embed markup for other sites; a fluid one fills the width of its container. */
 export function embedFrame(
   { embedUrl, title }: Pick<MediaPage, 'embedUrl' | 'title'>,
   { width, height, isFluid }: { width: number; height: number; isFluid: boolean },
@@ -164,7 +171,7 @@ export function embedFrame(
   );
 }
 
-/** The largest of the same shape that fits, never larger than it is. */
+/** Returns the largest size of the same aspect ratio that fits, never larger than the original. */
 export function scaleToFit({ width, height }: Size, max: Size): Size {
   const scale = Math.min(1, max.width / width, max.height / height);
   const side = (pixels: number) => Math.max(1, Math.round(pixels * scale));
@@ -175,7 +182,7 @@ function frameSize({ width, height }: Size): Size {
   return { width: FRAME_WIDTH, height: Math.round((FRAME_WIDTH * height) / width) };
 }
 
-/** UTC until the page's script puts it on the viewer's clock. */
+/** Renders a time in UTC, which the page's script converts to the viewer's time zone. */
 export function timeElement(at: Date, style: 'local' | 'relative' | 'date'): SafeHtml {
   const text = style === 'date' ? day.format(at) : `${moment.format(at)} UTC`;
   return html`<time datetime="${at.toISOString()}" data-style="${style}">${text}</time>`;
@@ -194,7 +201,9 @@ function summarize(text: string): string {
   return line.length <= SUMMARY_LENGTH ? line : `${line.slice(0, SUMMARY_LENGTH - 1).trimEnd()}…`;
 }
 
-/** In the corner of an embedded player; it opens beside the page that the player is on. */
+/**
+ * Renders the report link in the corner of an embedded player. It opens a new tab next to the embedding page.
+ */
 export function embedReport({ reportUrl }: Pick<MediaPage, 'reportUrl'>): SafeHtml {
   return html`<a class="embed-report" href="${reportUrl}" target="_blank" rel="nofollow noopener">Report</a>`;
 }

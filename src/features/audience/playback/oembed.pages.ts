@@ -2,22 +2,22 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { badRequest, notFound } from '../../../kernel/errors.ts';
 import { EMBED_SIZE, embedFrame, type Picture, scaleToFit } from './media.views.ts';
 
-/** What can be embedded, for whoever has its address. */
+/** Media that anyone with its URL can embed. */
 export interface Embeddable {
   title: string;
   creator: { username: string; name: string | null };
-  /** Of the picture; the player fits into any frame. */
+  /** Size of the video; the player fits into any frame. */
   width: number;
   height: number;
   thumbnail: Picture | null;
 }
 
 interface Deps {
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
-  /** Host names under which the pages can be reached. */
+  /** Host names of the pages. */
   hosts: readonly string[];
-  /** By the id in a watch or embed address; null for what does not exist or is not open to everybody. */
+  /** Finds media by the ID in a watch or embed URL; null when it is missing or restricted. */
   find(id: string): Promise<Embeddable | null>;
 }
 
@@ -26,14 +26,14 @@ type Query = { url?: unknown; format?: unknown; maxwidth?: unknown; maxheight?: 
 const PAGE = /^\/(?:watch|embed)\/([a-z]{3}_[0-9a-z]{26})\/?$/;
 const CACHE_SEC = 3600;
 
-/** The address that a watch page names as its oEmbed. */
+/** Returns the oEmbed URL of a watch page. */
 export function oembedUrl(publicUrl: string, watchUrl: string): string {
   return `${publicUrl}/oembed?url=${encodeURIComponent(watchUrl)}&format=json`;
 }
 
 /**
- * `GET /oembed?url=&format=json&maxwidth=&maxheight=` (oembed.com): 404 for what is not open to everybody, 501 for
- * XML, 400 without an address.
+ * Registers `GET /oembed?url=&format=json&maxwidth=&maxheight=` (oembed.com): 404 for restricted media, 501
+ * for XML, 400 without a URL.
  */
 export function oembedPage({ publicUrl, hosts, find }: Deps): (app: FastifyInstance) => void {
   return (app) => {

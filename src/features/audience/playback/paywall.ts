@@ -7,26 +7,26 @@ import type { StreamSnapshot } from './live/snapshot.ts';
 import type { Snapshots } from './snapshots.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 
-/** What opens a video or a stream to somebody who may not see it yet. */
+/** Offer that gives a visitor access to a video or a stream. */
 export interface Offer {
   name: string;
-  /** As people read it: `$5.00 a month`. */
+  /** Formatted price: `$5.00 a month`. */
   price: string;
-  /** Null: the thing itself, once. */
+  /** ID of the tier; null for a one-time purchase of the media. */
   tierId: string | null;
 }
 
-/** Who sells it. */
+/** Offers of a seller. */
 export interface Seller {
   offers: readonly Offer[];
-  /** Where members get a link to what they have, below the platform's address. */
+  /** Path of the page on which members request a link to their content. */
   memberPath: string;
 }
 
-/** What may be bought of what is for TIER or PURCHASE; filled by the features that sell. */
+/** Returns the offers for TIER or PURCHASE media; implemented by the features that sell. */
 export type Sellers = (what: PurchasableMedia) => Promise<Seller>;
 
-/** What is sold. */
+/** Media that can be bought. */
 export interface PurchasableMedia extends ProtectedMedia {
   title: string;
   priceCents: number | null;
@@ -34,12 +34,12 @@ export interface PurchasableMedia extends ProtectedMedia {
   mode: Mode;
 }
 
-/** Is a visitor who may not see it told what it costs? */
+/** Reports whether visitors without access see the price. */
 export function isPurchasable({ visibility }: Pick<ProtectedMedia, 'visibility'>): boolean {
   return visibility === 'TIER' || visibility === 'PURCHASE';
 }
 
-/** What has a watch page that says what it costs; undefined for all else. */
+/** Finds media whose watch page shows a price; undefined for other media. */
 export async function purchasableAt(
   { streams, videos }: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> },
   id: string,
@@ -49,7 +49,7 @@ export async function purchasableAt(
   return found !== undefined && isPurchasable(found) ? found : undefined;
 }
 
-/** Nothing is sold of what cannot be watched yet. */
+/** Reports whether the video is playable: nothing else is offered for sale. */
 export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
   return rungs.length > 0;
 }
@@ -85,7 +85,7 @@ ${sold.mode === 'test' && html`<p>Test mode: no money moves.</p>`}${
   };
 }
 
-/** The watch page of what is for followers, for whoever is none. @param follow the way to become one. */
+/** Returns the watch page of followers-only media for other viewers. @param follow the follow button. */
 export function followersOnlyPage(
   { title, creator }: Pick<PurchasableMedia, 'title' | 'creator'>,
   follow: SafeHtml,

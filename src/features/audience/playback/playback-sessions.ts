@@ -4,50 +4,51 @@ import { DAY_MS } from '../../../kernel/durations.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 import { GRANTS, type Grant } from './access.rules.ts';
 
-/** Who was let in, and how. */
+/** Admitted viewer with the grant. */
 export interface AdmittedViewer {
-  /** Of the video or stream. */
+  /** Taken from the video or stream. */
   id: string;
-  /** By what. */
+  /** Grant that admitted the viewer. */
   grant: Grant | null;
-  /** The host of the page that brought the viewer; null where none did. */
+  /** Host of the referring page; null without one. */
   referrer: string | null;
-  /** The page was made for the account that owns what is played. */
+  /** True when the page was rendered for the account that owns the media. */
   isSelf: boolean;
 }
 
-/** A viewer who was let in to one video or stream. */
+/** Viewer admitted to one video or stream. */
 export interface PlaybackSession extends AdmittedViewer {
-  /** Tells sessions apart. */
+  /** Unique key of the session. */
   key: string;
   madeAtMs: number;
-  /** Of the token that let the viewer in; nothing when none was needed. */
+  /** Fingerprint of the token that admitted the viewer; empty when none was needed. */
   tokenFingerprint: string;
 }
 
 /**
- * What the pages give to their players, who tell with it that they play: nobody can invent one. It opens nothing.
+ * Signed sessions that pages pass to their players for beacons. They cannot be forged, and grant no access.
  */
 export interface PlaybackSessions {
-  /** @param suffix the token that let the viewer in, as a query; nothing when none was needed. */
+  /** @param suffix the token that admitted the viewer, as a query string; empty when none was needed. */
   mint(admitted: AdmittedViewer, suffix: string): string;
-  /** Null when it is none of ours, or too old. */
+  /** Returns null when the session is forged or expired. */
   read(session: string): PlaybackSession | null;
 }
 
 const PURPOSE = 'playback session';
-/** Pages that were made by an older version have no source in theirs. */
+/** Sessions of pages that an older version rendered have no source. */
 const FORM =
   /^((?:str|vid)_[0-9a-z]{26})\.([0-9a-z]{1,9})\.([a-z]*)\.([\w-]*)\.([\w-]{11})(?:\.([sv])([\w-]*))?\.([\w-]{43})$/;
-/** As long as one can be: a host has at most 253 characters. */
+/** Maximum length of a session: a host has at most 253 characters. */
 export const SESSION_LENGTH = 500;
 const NONCE_BYTES = 8;
-/** A page that is left open. */
+/** Validity of a session, for pages that remain open. */
 const KEPT_MS = 7 * DAY_MS;
 
 /**
- * `<id>.<expiry>.<grant>.<mark of the token>.<nonce>.<source>.<signature>`: the expiry is in milliseconds, base 36; the
- * source is `s` for the owner or `v` for a visitor, and the referrer in base64url.
+ * Creates sessions in the form `<id>.<expiry>.<grant>.<mark of the token>.<nonce>.<source>.<signature>`: the
+ * expiry is in milliseconds, base 36; the source is `s` for the owner or `v` for a visitor, and the referrer
+ * in base64url.
  */
 export function createPlaybackSessions({
   secrets,
@@ -83,7 +84,7 @@ export function createPlaybackSessions({
   };
 }
 
-/** Tells tokens apart without holding one. */
+/** Returns a fingerprint that distinguishes tokens without storing them. */
 export function tokenFingerprint(suffix: string): string {
   return suffix === '' ? '' : createHash('sha256').update(suffix).digest('base64url').slice(0, 16);
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { FileReply, FileRequest } from '../../../media/contract/index.ts';
 import type { Viewer } from './access.service.ts';
 
-/** How the viewer of a request comes. */
+/** Returns the viewer of a request. */
 export function viewerOf(
   request: Pick<FastifyRequest, 'headers' | 'ip'> & { query: { token?: string } },
 ): Viewer {
@@ -23,13 +23,13 @@ export function fileRequestOf(
   };
 }
 
-/** What scripts of other sites see beside the body. */
+/** Response headers that scripts of other sites may read. */
 const EXPOSED = 'Content-Length, Content-Range, Date, ETag';
 
 /**
- * Sends the answer, on the terms of the whole server: scripts of every site may read it.
+ * Sends the response with the cross-origin policy of the server: scripts of every site may read it.
  *
- * @param onlyFor the one origin whose scripts may, or null for none, where it depends on who asks.
+ * @param onlyFor the only origin whose scripts may read it, or null for none, when it depends on the caller.
  */
 export function sendFile(reply: FastifyReply, answer: FileReply, onlyFor?: string | null): FastifyReply {
   const { status, headers, body } = answer;
@@ -42,6 +42,6 @@ export function sendFile(reply: FastifyReply, answer: FileReply, onlyFor?: strin
       [reply.getHeader('Vary'), 'Origin', 'Referer'].flatMap((name) => name ?? []).join(', '),
     );
   }
-  // Fastify would write null as JSON.
+  // Fastify would send null as JSON.
   return reply.send(body ?? undefined);
 }

@@ -100,7 +100,7 @@ interface Deps {
   videos: Snapshots<VideoSnapshot>;
   tokens: Pick<PlaybackTokens, 'mint'>;
   sessions: Pick<PlaybackSessions, 'mint'>;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 
@@ -112,7 +112,10 @@ const request = {
   reply: { status: 201, schema: PlaybackToken },
 } as const;
 
-/** `POST /videos/{id}/playback-tokens` and its like for streams: for partners who decide themselves who may watch. */
+/**
+ * Returns the routes `POST /videos/{id}/playback-tokens` and its equivalent for streams, for partners who
+ * control access.
+ */
 export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicUrl }: Deps): Route[] {
   const mint = (id: string, folder: 'live' | 'v', { ttlSec = DEFAULT_TTL_SEC, viewerId }: TokenIn) => {
     const { token, expiresAt } = tokens.mint('playback', id, ttlSec, viewerId);
@@ -132,7 +135,7 @@ export function playbackTokenRoutes({ streams, videos, tokens, sessions, publicU
   return [
     defineRoute({
       ...request,
-      // Not videos:read: it gives away sight of the video, and to people without a key.
+      // Not videos:read: a token grants access to the video, even to people without a key.
       ...requiresWrite('videos:write'),
       operationId: 'videos.createPlaybackToken',
       path: '/videos/{id}/playback-tokens',

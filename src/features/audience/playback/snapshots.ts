@@ -1,25 +1,28 @@
-/** Where playback learns of what it shows; filled by the feature that owns the rows. */
+/** Source of the snapshots of playback; implemented by the feature that owns the rows. */
 export interface SnapshotSource<T> {
-  /** Undefined when there is none, or not any more. Of any workspace: viewers have none. */
+  /**
+   * Finds a snapshot in any workspace, because viewers have none; undefined when it is missing or deleted.
+   */
   find(id: string): Promise<T | undefined>;
-  /** Calls it with the id of whatever has changed for viewers. */
+  /** Calls the listener with the ID of each item that has changed for viewers. */
   onChanged(listener: (id: string) => void): void;
 }
 
-/** What viewers may be told of a video or a stream, as it was half a second ago at most. */
+/** Viewer-facing data of videos or streams, at most half a second old. */
 export interface Snapshots<T> {
   get(id: string): Promise<T | undefined>;
 }
 
-/** How long an answer is reused when no hint of a change arrives: start and stop show within a second. */
+/** Time a snapshot is reused without a change hint: start and stop are visible within a second. */
 const FRESH_MS = 500;
 const ENTRIES = 10_000;
 
 /**
- * Reads for viewers, at most twice a second for each id however many watch.
+ * Creates the reader of snapshots, which reads each ID at most twice a second, whatever the number of
+ * viewers.
  *
- * @param form of the ids: what looks like none never reaches the database.
- * @param entries so many are remembered; then all are forgotten.
+ * @param form of valid IDs; other texts never reach the database.
+ * @param entries the maximum cached entries; beyond it the cache is cleared.
  */
 export function createSnapshots<T>(source: SnapshotSource<T>, form: RegExp, entries = ENTRIES): Snapshots<T> {
   const cache = new Map<string, { until: number; snapshot: Promise<T | undefined> }>();

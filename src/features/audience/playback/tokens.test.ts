@@ -14,7 +14,7 @@ function setUp() {
 }
 
 for (const grant of GRANTS) {
-  test(`a ${grant} token is for its own id, until it expires`, () => {
+  test(`a ${grant} token is valid for its ID until it expires`, () => {
     const { clock, tokens } = setUp();
     for (const viewer of [undefined, 'anna']) {
       const { token, expiresAt } = tokens.mint(grant, VIDEO, 60, viewer);
@@ -51,7 +51,7 @@ test('no part of a token can be changed, left out or added', () => {
   assert.equal(tokens.read([grant, expiry, viewer, plainSignature].join('.'), VIDEO), null);
 });
 
-test('a steady token stays the same for an hour and is good for as long as was asked', () => {
+test('a steady token stays the same for an hour and is valid for the requested time', () => {
   const { clock, tokens } = setUp();
   const token = tokens.mintSteady('playback', STREAM, 3600);
   clock.advance(49 * 60_000);

@@ -36,7 +36,7 @@ const eventsOf = async (id: string, by = key) =>
     .sort((a, b) => a.sequence - b.sequence)
     .map(({ type, status, sequence }) => [type, status, sequence]);
 
-/** The mails that ask this address, oldest first, each with its two links. */
+/** Returns the confirmation emails to an address, oldest first, each with its two links. */
 async function mailsTo(email: string) {
   const { mailbox, db } = app.container;
   const rows = await db
@@ -67,7 +67,7 @@ const send = (path: string, body: string | FormData = '') =>
   });
 
 describe('POST /subscribers', () => {
-  test('asks the person by mail, and keeps one row for each address', async () => {
+  test('a new subscriber gets a confirmation email, and each email address has one row', async () => {
     const email = anyone();
     const first = (
       await add({ email: `  ${email.toUpperCase()} `, name: ' Grace 🎬 ', source: 'shop' })
@@ -95,7 +95,7 @@ describe('POST /subscribers', () => {
     assert.equal((await mailsTo(email)).length, 2, 'once more on the next day');
   });
 
-  test('with consent, nobody is asked', async () => {
+  test('a subscriber with consent is confirmed without an email', async () => {
     const email = anyone();
     const consentAt = '2026-11-01T10:00:00.000+02:00';
     const row = (await add({ email, consentAt })).assertOk(201);
@@ -110,7 +110,7 @@ describe('POST /subscribers', () => {
     assert.equal((await add({ email: waits, consentAt })).assertOk(200).at('data.status'), 'CONFIRMED');
   });
 
-  test('at once for the same address makes one row, one mail and one event', async () => {
+  test('concurrent requests for one email address create one row, one email and one event', async () => {
     const email = anyone();
     const answers = await Promise.all(Array.from({ length: 12 }, () => add({ email })));
     assert.deepEqual(answers.map(({ status }) => status).sort(), [
@@ -122,7 +122,7 @@ describe('POST /subscribers', () => {
     assert.equal((await eventsOf(answers[0]?.string('data.id') ?? '')).length, 1);
   });
 
-  test('takes addresses with every legal oddity, and refuses what is none', async () => {
+  test('unusual valid email addresses are accepted, and invalid ones rejected', async () => {
     const { key: by } = await app.createKey();
     const odd = [
       "o'hara@example.com",
@@ -168,7 +168,7 @@ describe('POST /subscribers', () => {
     assert.equal((await list('', by)).length, odd.length);
   });
 
-  test('at most 100 an hour for each key; with the permission alone', async () => {
+  test('a key with the permission may add 100 subscribers per hour', async () => {
     const { key: by, account: owner } = await app.createKey();
     const email = anyone();
     await Promise.all(Array.from({ length: 100 }, () => add({ email }, by)));
@@ -186,7 +186,7 @@ describe('POST /subscribers', () => {
   });
 });
 
-test('the list is filtered, searched and paged, and test mode has one of its own', async () => {
+test('the list is filtered, searched and paged, and test mode has a separate one', async () => {
   const { key: by, account: owner } = await app.createKey();
   const consentAt = '2026-11-01T10:00:00Z';
   await add({ email: 'ada_l@example.com', name: 'Ada', consentAt }, by);
@@ -213,8 +213,8 @@ test('the list is filtered, searched and paged, and test mode has one of its own
   );
 });
 
-describe('links in mails', () => {
-  test('confirm by a button alone', async () => {
+describe('links in emails', () => {
+  test('a confirmation link confirms by a button only', async () => {
     const email = anyone();
     const id = (await add({ email })).string('data.id');
     const [mail] = await mailsTo(email);
@@ -239,7 +239,7 @@ describe('links in mails', () => {
     assert.deepEqual(await eventsOf(id), [['subscriber.added', 'PENDING', 1]]);
   });
 
-  test('to confirm are good for seven days', async () => {
+  test('a confirmation link is valid for seven days', async () => {
     const email = anyone();
     await add({ email });
     const [mail] = await mailsTo(email);
@@ -251,7 +251,7 @@ describe('links in mails', () => {
     assert.equal((await open(mail?.leave ?? '')).status, 200, 'whoever has a mail can leave');
   });
 
-  test('leave in one click, as mail programs do; who comes back has to confirm', async () => {
+  test('an unsubscribe link works with one click, and a returning subscriber must confirm', async () => {
     for (const oneClick of ['List-Unsubscribe=One-Click', new FormData()]) {
       const email = anyone();
       const id = (await add({ email })).string('data.id');
@@ -281,7 +281,7 @@ describe('links in mails', () => {
     }
   });
 
-  test('that led to leaving are remembered when the row is deleted', async () => {
+  test('an unsubscribe is remembered after the row is deleted', async () => {
     const email = anyone();
     const id = (await add({ email })).string('data.id');
     const [mail] = await mailsTo(email);
@@ -306,7 +306,7 @@ describe('links in mails', () => {
     assert.ok(rows.every((row) => !Buffer.from(row.email_hash).includes(email)));
   });
 
-  test('of a suspended account still leave, and confirm nothing', async () => {
+  test('links of a suspended account unsubscribe, but confirm nothing', async () => {
     const { key: by, account: owner } = await app.createKey();
     const email = anyone();
     await add({ email }, by);
@@ -319,7 +319,7 @@ describe('links in mails', () => {
   });
 });
 
-test('who was asked is forgotten after two days, who has left never', async () => {
+test('pending addresses are deleted after two days, and unsubscribed ones are retained', async () => {
   const { db } = app.container;
   const [asked, left] = [anyone(), anyone()];
   await add({ email: asked });

@@ -1,7 +1,7 @@
 import type { NewEmail } from '../../integration/mail/index.ts';
 import { CONFIRM_DAYS } from './links.ts';
 
-/** Asks whether a creator may write to an address. */
+/** Returns the email that asks whether a creator may write to the address. */
 export function confirmationEmail({
   to,
   creator,

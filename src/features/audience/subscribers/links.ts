@@ -5,10 +5,10 @@ import type { Secrets } from '../../../platform/secrets.ts';
 /** Links in mails to subscribers: signed, and stored nowhere (docs/concepts/subscribers.md#email-links). */
 export interface SubscriberLinks {
   confirmUrl(subscriber: Asked): string;
-  /** Is it the token of a link that is not too old, for this time of asking? */
+  /** Reports whether the token belongs to an unexpired link of this request. */
   mayConfirm(subscriber: Asked, token: string): boolean;
   leaveUrl(id: string): string;
-  /** It is good for ever: whoever has a mail can leave. */
+  /** Reports whether the token is valid. It never expires: anyone with an email can unsubscribe. */
   mayLeave(id: string, token: string): boolean;
 }
 

@@ -20,11 +20,11 @@ export type AddressRow = Selectable<SubscriberAddressTable>;
 
 export interface SubscriberFilters {
   statuses: readonly SubscriberStatus[] | undefined;
-  /** Part of the address or the name, in any case. */
+  /** Part of the email address or the name, in any case. */
   q: string | undefined;
 }
 
-/** What is kept of an address, locked: whatever happens to it on this list happens one after the other. */
+/** Locks the stored state of an email address, so that changes of it on this list are serialized. */
 export function lockAddress(tx: Tx, workspaceId: string, address: Buffer): Promise<AddressRow> {
   return tx
     .insertInto('subscriber_address')
@@ -54,7 +54,7 @@ export async function updateAddress(
     .execute();
 }
 
-/** Forgets who was asked before; those who have left are kept. */
+/** Deletes addresses asked before this time; unsubscribed ones are retained. */
 export async function deleteStaleAddresses(db: Db, before: Date): Promise<void> {
   await db
     .deleteFrom('subscriber_address')
@@ -80,7 +80,7 @@ export function updateSubscriber(
     .executeTakeFirstOrThrow();
 }
 
-/** On the lists of all workspaces. */
+/** Finds the email address on the lists of all workspaces. */
 export function findEverywhere(db: Db, email: string): Promise<SubscriberRow[]> {
   return db.selectFrom('subscriber').selectAll().where('email', '=', email).execute();
 }
@@ -89,7 +89,7 @@ export async function deleteSubscriber(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('subscriber').where('id', '=', id).execute();
 }
 
-/** Under the lock of its address. */
+/** Finds a subscriber. Call it under the lock of the address. */
 export function findByEmail(tx: Tx, workspaceId: string, email: string): Promise<SubscriberRow | undefined> {
   return tx
     .selectFrom('subscriber')
@@ -99,7 +99,7 @@ export function findByEmail(tx: Tx, workspaceId: string, email: string): Promise
     .executeTakeFirst();
 }
 
-/** @param workspaceId absent for whoever has the mailed link. */
+/** @param workspaceId absent when the caller has the emailed link. */
 export function findSubscriber(db: Db, id: string, workspaceId?: string): Promise<SubscriberRow | undefined> {
   return db
     .selectFrom('subscriber')
@@ -146,7 +146,7 @@ function searched(
   });
 }
 
-/** Whose list it is. */
+/** Finds the creator whose list it is. */
 export function findCreator(db: Db, workspaceId: string) {
   return db
     .selectFrom('workspace')

@@ -26,7 +26,7 @@ const cases: [
   ['UNSUBSCRIBED', true, true, 'PENDING', true, true],
 ];
 
-test('consent confirms all but those who have left; the others are asked, once a day of UTC', () => {
+test('consent confirms all but unsubscribed addresses; the others are asked once per UTC day', () => {
   for (const [status, hasLeft, hasConsent, becomes, isAdded, isAsked] of cases) {
     const said = JSON.stringify({ status, hasLeft, hasConsent });
     for (const [askedAt, again] of [

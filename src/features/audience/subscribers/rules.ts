@@ -2,25 +2,27 @@
 
 export type Status = 'PENDING' | 'CONFIRMED' | 'UNSUBSCRIBED';
 
-/** What is known of an address. */
+/** Stored state of an email address. */
 export interface AddressState {
-  /** Null: it is not on the list. */
+  /** Status; null when the address is not on the list. */
   status: Status | null;
-  /** It has left the list once, whatever became of its row. */
+  /** True when the address was ever unsubscribed, even if its row is deleted. */
   hasLeft: boolean;
-  /** When it was last asked to confirm. */
+  /** Time of the last confirmation request. */
   askedAt: Date | null;
 }
 
 export interface Outcome {
   status: Status;
-  /** It comes to the list, or back to it. */
+  /** True when the address is added to the list, or returns to it. */
   isAdded: boolean;
-  /** It is asked to confirm. */
+  /** True when a confirmation email is sent. */
   isAsked: boolean;
 }
 
-/** @param hasConsent whoever adds it says when the person agreed: this is no answer to one who has left. */
+/**
+ * @param hasConsent the caller states when the person agreed; this does not override an earlier unsubscribe.
+ */
 export function addedTo({ status, hasLeft, askedAt }: AddressState, hasConsent: boolean, now: Date): Outcome {
   if (status === 'CONFIRMED') return { status, isAdded: false, isAsked: false };
   const isConfirmed = hasConsent && !hasLeft;
@@ -31,7 +33,7 @@ export function addedTo({ status, hasLeft, askedAt }: AddressState, hasConsent: 
   };
 }
 
-/** Of the days of UTC. */
+/** Compares days in UTC. */
 function isSameDay(at: Date | null, now: Date): boolean {
   return at !== null && at.toISOString().slice(0, 10) === now.toISOString().slice(0, 10);
 }

@@ -19,7 +19,8 @@ import type { SubscriberIn } from './schemas.ts';
 /** The list of people whom a creator may write to (docs/concepts/subscribers.md). An id of another workspace is NOT_FOUND. */
 export interface Subscribers {
   /**
-   * Once for each address: again, the row that is there. Who has not agreed yet is asked by mail.
+   * Adds an email address once; a repeat returns the existing row. An address without consent gets a
+   * confirmation email.
    *
    * @throws {AppError} BAD_REQUEST, field `email`, `name`, `source` or `consentAt`; RATE_LIMITED.
    */
@@ -29,17 +30,23 @@ export interface Subscribers {
   ): Promise<{ row: SubscriberRow; isNew: boolean }>;
   list(workspaceId: string, filters: SubscriberFilters, page: PageRequest): Promise<SubscriberRow[]>;
   remove(workspaceId: string, id: string): Promise<void>;
-  /** The address is on no list any more. */
+  /** Removes the email address from all lists. */
   forget(email: string): Promise<void>;
-  /** Whose list it is. @throws {AppError} NOT_FOUND for a link that is none, is too old, or void. */
+  /**
+   * Returns the creator and the email address of a confirmation. @throws {AppError} NOT_FOUND for a link that
+   * is invalid, expired or void.
+   */
   asked(id: string, token: string): Promise<{ creator: string; email: string }>;
-  /** @throws {AppError} the same. */
+  /** @throws {AppError} NOT_FOUND. */
   confirm(id: string, token: string): Promise<{ creator: string }>;
-  /** Of one who has the link to leave. @throws {AppError} NOT_FOUND for a link that is none of ours. */
+  /** Returns the subscription of an unsubscribe link. @throws {AppError} NOT_FOUND for an invalid link. */
   leaving(id: string, token: string): Promise<{ creator: string; email: string } | null>;
-  /** Again, it changes nothing; nor for one who is not on the list any more. @throws {AppError} the same. */
+  /**
+   * Unsubscribes. Idempotent, also after the row was deleted. @throws {AppError} NOT_FOUND for an invalid
+   * link.
+   */
   leave(id: string, token: string): Promise<void>;
-  /** Forgets who was asked long ago. */
+  /** Deletes old confirmation requests. */
   cleanUp(): Promise<void>;
 }
 
@@ -53,7 +60,7 @@ interface Deps {
   mailCaps: Pick<MailCaps, 'from'>;
 }
 
-/** Clocks of others may be ahead. */
+/** Tolerated lead of client clocks. */
 const AHEAD_MS = 5 * MINUTE_MS;
 const ASKED_KEPT_MS = 2 * DAY_MS;
 const CONTROL = /\p{Cc}/u;
@@ -132,7 +139,7 @@ function parse(
   };
 }
 
-/** One line; null for nothing. */
+/** Parses one line; returns null when it is empty. */
 function parseLine(field: string, text: string | null): string | null {
   const line = text?.trim() ?? '';
   if (CONTROL.test(line))
@@ -145,7 +152,7 @@ interface Work {
   append: AppendEvent;
 }
 
-/** All that is kept of an address that has left: it cannot be read from it. */
+/** Returns the hash that remains of an unsubscribed email address, which cannot be derived from it. */
 function hashOf({ secrets }: Pick<Deps, 'secrets'>, workspaceId: string, email: string): Buffer {
   return Buffer.from(secrets.sign('subscriber address', `${workspaceId} ${email}`), 'base64url');
 }
@@ -203,13 +210,16 @@ async function tell(
   await append(event, workspaceId, { subscriberId: id, source, status, sequence });
 }
 
-/** The row is gone by then. */
+/** Emits the removal; the row is already deleted. */
 function tellRemoved({ append }: Work, row: SubscriberRow): Promise<string> {
   const { id: subscriberId, source, status, event_sequence: last } = row;
   return append(subscriberRemoved, row.workspace_id, { subscriberId, source, status, sequence: last + 1 });
 }
 
-/** Under the lock of the address, with the row as it is by then. @throws {AppError} NOT_FOUND when it is gone. */
+/**
+ * Runs the work under the lock of the address with the current row. @throws {AppError} NOT_FOUND when it is
+ * deleted.
+ */
 function changing<T>(
   deps: Deps,
   { id, workspace_id: workspaceId, email }: SubscriberRow,
@@ -221,7 +231,7 @@ function changing<T>(
   });
 }
 
-/** @returns whose list it is. @throws {AppError} NOT_FOUND. */
+/** @returns the creator whose list it is. @throws {AppError} NOT_FOUND. */
 async function confirmable({ links }: Deps, db: Db, row: SubscriberRow, token: string): Promise<string> {
   if (row.status === 'UNSUBSCRIBED' || !links.mayConfirm(row, token)) throw notFound();
   const { name, suspended_at: suspendedAt } = await repository.findCreator(db, row.workspace_id);

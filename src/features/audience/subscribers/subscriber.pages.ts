@@ -15,7 +15,7 @@ type Asked = FastifyRequest<{ Params: { id: string }; Querystring: Record<string
 
 const FORM_BYTES = 16_384;
 
-/** Of the address, else of the form. */
+/** Token of the URL, otherwise of the form. */
 const tokenOf = ({ query, body }: Asked) => formField(query, 'token') || formField(body, 'token');
 
 /**
@@ -25,10 +25,10 @@ const tokenOf = ({ query, body }: Asked) => formField(query, 'token') || formFie
  */
 export function subscriberPages({ subscribers, assets }: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      // RFC 8058 lets it be either kind of form; what is in it says nothing.
+      // RFC 8058 allows either kind of form; its content is ignored.
       scope.addContentTypeParser(
         'multipart/form-data',
         { parseAs: 'buffer', bodyLimit: FORM_BYTES },

@@ -2,7 +2,7 @@ import { emailLinkPage, type Page } from '../../../http/page.ts';
 import type { AppError } from '../../../kernel/errors.ts';
 import { html } from '../../../platform/html.ts';
 
-/** The words of the pages that mails to subscribers lead to; they work without any script. */
+/** Texts of the pages that subscriber emails link to; they work without a script. */
 
 interface Whose {
   creator: string;

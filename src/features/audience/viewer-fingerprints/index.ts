@@ -1,8 +1,8 @@
 /**
- * Arrivals: what is kept of those who watch, which is nothing that names a person.
+ * Viewer fingerprints: the data stored about viewers, none of which identifies a person.
  *
- * Terminology: a *visit* is a request as it came; an *arrival* is what stays of it in memory; a *viewer* is what is
- * stored, with a hash that is another one on another day.
+ * Terminology: *client info* is the data of a request; a *viewer fingerprint* is the part that stays in
+ * memory; a *viewer* is the stored part, with a hash that differs each day.
  */
 export { createSalts, type Salts } from './salts.ts';
 export { createViewerFingerprints, type ViewerFingerprint, type ViewerFingerprints } from './service.ts';

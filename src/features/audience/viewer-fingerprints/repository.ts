@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../platform/db/index.ts';
 
-/** The salt of the day: this one, unless another process has made one. */
+/** Returns the salt of the day: this one, unless another process has created one. */
 export async function insertSaltIfAbsent(db: Db, day: string, encrypted: Uint8Array): Promise<Uint8Array> {
   const { rows } = await sql<{ salt_encrypted: Uint8Array }>`
     with made as (
@@ -12,11 +12,11 @@ export async function insertSaltIfAbsent(db: Db, day: string, encrypted: Uint8Ar
     union all select salt_encrypted from viewer_salt where day = ${day}
     limit 1`.execute(db);
   const [row] = rows;
-  // Another process has committed it between the two looks of the statement.
+  // Another process has committed it between the two reads of the statement.
   return row?.salt_encrypted ?? insertSaltIfAbsent(db, day, encrypted);
 }
 
-/** Drops the salts of all other days. */
+/** Deletes the salts of all other days. */
 export async function deleteOldSalts(db: Db, kept: readonly string[]): Promise<void> {
   await sql`delete from viewer_salt where day <> all(${kept}::text[])`.execute(db);
 }

@@ -1,11 +1,11 @@
-/** Longer names are no hosts (RFC 1035, 2.3.4). */
+/** Maximum length of a host name (RFC 1035, 2.3.4). */
 const MOST_OF_HOST = 253;
 
 /**
- * The host of the page that sent somebody: in lower case, without `www.`; null for one of the platform's own, and for
- * what is no address of a page.
+ * Returns the host of the referring page in lower case, without `www.`; null for the platform's own hosts and
+ * for texts that are not a page URL.
  *
- * @param text an address, or a host.
+ * @param text a URL, or a host.
  */
 export function referrerHost(text: string | null | undefined, own: readonly string[]): string | null {
   if (text === null || text === undefined || text === '') return null;

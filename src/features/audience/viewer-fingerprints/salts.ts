@@ -7,11 +7,11 @@ import * as repository from './repository.ts';
 
 const SALT_BYTES = 32;
 
-/** A random salt for each UTC day, shared by all processes, and deleted with the day after. */
+/** Random salt for each UTC day, shared by all processes, and deleted with the day after. */
 export interface Salts {
   /** @param day `2026-11-20`. */
   of(day: string): Promise<Buffer>;
-  /** Those of days that are over. Every hour. */
+  /** Deletes the salts of past days; runs every hour. */
   forget(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function createSalts({ db, clock, secrets }: Deps): Salts {
       return made;
     },
     async forget() {
-      // What this process knows goes with the rest.
+      // The salts cached in this process are dropped as well.
       known.clear();
       const nowMs = clock.ms();
       await repository.deleteOldSalts(db, [utcDay(nowMs - DAY_MS), utcDay(nowMs), utcDay(nowMs + DAY_MS)]);

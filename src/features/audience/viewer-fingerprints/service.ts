@@ -9,30 +9,30 @@ import { referrerHost } from './rules.ts';
 import type { Salts } from './salts.ts';
 import { createUserAgentParser } from './user-agents.ts';
 
-/** Somebody who is there: no address, and nothing that is stored before the salt of a day is added. */
+/** Viewer in memory: it has no IP address, and nothing of it is stored before the salt of a day is added. */
 export interface ViewerFingerprint extends Omit<Viewer, 'hash'> {
-  /** A keyed hash of address block, agent and workspace. Stays in memory. */
+  /** Keyed hash of IP block, user agent and workspace. Stays in memory. */
   ipAgentHash: string;
 }
 
-/** What is asked of a visit besides the request. */
+/** Additional data for a fingerprint besides the request. */
 export interface FingerprintOptions {
-  /** Of the video or stream. */
+  /** Taken from the video or stream. */
   workspaceId: string;
-  /** It is the account that owns it. */
+  /** True for the account that owns the media. */
   isSelf: boolean;
-  /** The address or host that brought somebody, where it is known better than by `Referer`. */
+  /** Referring URL or host, when it is known better than from `Referer`. */
   referrer?: string | null | undefined;
 }
 
 /** Who visits, as far as is kept (docs/decisions/views-and-viewers.md#viewer-properties). */
 export interface ViewerFingerprints {
   fingerprint(visit: ClientInfo, purpose: FingerprintOptions): ViewerFingerprint;
-  /** As facts have it. @param at decides which day's salt it is. */
+  /** Returns the viewer as stored in usage events. @param at decides which day's salt is used. */
   viewerOf(arrival: ViewerFingerprint, at: Date): Promise<Viewer>;
-  /** Was it sent by a dashboard session of the account, or of somebody in its team? */
+  /** Reports whether a dashboard session of the account or of a member of its team sent the request. */
   isOwner(visit: ClientInfo, accountId: string): Promise<boolean>;
-  /** The host of the page that a request came from; null for one of our own. */
+  /** Returns the host of the referring page; null for an own host. */
   referrerOf(visit: ClientInfo): string | null;
 }
 
@@ -40,11 +40,11 @@ interface Deps {
   secrets: Pick<Secrets, 'sign'>;
   salts: Pick<Salts, 'of'>;
   countries: Countries;
-  /** In which a trusted proxy says the country. */
+  /** Header in which a trusted proxy sends the country. */
   countryHeader: string | undefined;
-  /** The platform's own. */
+  /** Host names of the platform. */
   hosts: readonly string[];
-  /** Was it sent by a dashboard session of the account, or of somebody in its team? */
+  /** Reports whether a dashboard session of the account or of a member of its team sent the request. */
   isAccountSession(visit: ClientInfo, accountId: string): Promise<boolean>;
 }
 

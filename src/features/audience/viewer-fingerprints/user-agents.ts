@@ -1,7 +1,7 @@
 import Bowser from 'bowser';
 import { isbot } from 'isbot';
 
-/** What somebody watches with. */
+/** Device and software of a viewer. */
 export interface UserAgentInfo {
   device: string;
   browser: string | null;
@@ -11,14 +11,18 @@ export interface UserAgentInfo {
 
 const DEVICES: ReadonlySet<string> = new Set(['DESKTOP', 'MOBILE', 'TABLET', 'TV', 'BOT']);
 const BOT: UserAgentInfo = { device: 'BOT', browser: null, os: null, isBot: true };
-/** Of a longer one the rest is left out. */
+/** Maximum parsed length; the rest of a longer text is ignored. */
 const MOST_OF_AGENT = 500;
-/** Some 2 MB. */
+/** Maximum cached user agents, about 2 MB. */
 const REMEMBERED = 4000;
 
-/** Reads the `User-Agent`; a list that is kept up says which are bots. Without one it is a bot. */
+/**
+ * Creates the parser of `User-Agent`; a maintained list identifies bots. A missing header counts as a bot.
+ */
 export function createUserAgentParser(): (userAgent: string) => UserAgentInfo {
-  /** To take one apart takes 100 µs, and most viewers share a few. The longest unseen first. */
+  /**
+   * Cache, because parsing takes 100 µs and many viewers share a few agents. The longest unseen comes first.
+   */
   const known = new Map<string, UserAgentInfo>();
   return (userAgent) => {
     const text = userAgent.slice(0, MOST_OF_AGENT);

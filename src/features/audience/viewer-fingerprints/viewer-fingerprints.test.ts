@@ -30,7 +30,7 @@ const visit = (changes: Partial<ClientInfo> = {}): ClientInfo => ({
 });
 const purpose = { workspaceId: 'wsp_1', isSelf: false };
 
-test('an address is in a country, or in none', () => {
+test('an IP address resolves to a country or to none', () => {
   const { fingerprint } = arrivalsOf();
   const addresses = {
     '8.8.8.8': 'US',
@@ -42,7 +42,7 @@ test('an address is in a country, or in none', () => {
     assert.equal(fingerprint(visit({ ip }), purpose).country, country, ip);
 });
 
-test('a header says the country where a trusted proxy has sent it, and there alone', () => {
+test('a country header counts only when a trusted proxy sent it', () => {
   const { fingerprint } = arrivalsOf('CF-IPCountry');
   const country = (said: string | undefined, isProxied = true) =>
     fingerprint(visit({ isProxied, headers: said === undefined ? {} : { 'cf-ipcountry': said } }), purpose)
@@ -53,7 +53,7 @@ test('a header says the country where a trusted proxy has sent it, and there alo
   assert.equal(country('NZ', false), 'US', 'whoever connects without the proxy');
 });
 
-test("an operator's own database must be one", async (t) => {
+test('a configured country database must be valid', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'marquee-countries-'));
   t.after(() => rm(folder, { recursive: true }));
   const file = join(folder, 'own.mmdb');
@@ -64,7 +64,7 @@ test("an operator's own database must be one", async (t) => {
   assert.throws(() => createCountries(file), refused);
 });
 
-test('device, browser and system, and what is a bot', () => {
+test('device, browser, operating system and bots are detected', () => {
   const { fingerprint } = arrivalsOf();
   const cases: [
     userAgent: string,
@@ -87,7 +87,7 @@ test('device, browser and system, and what is a bot', () => {
   }
 });
 
-test('of the page that brought somebody the host stays, unless it is our own', () => {
+test('only the host of the referring page is stored, unless it is an own host', () => {
   const { fingerprint } = arrivalsOf();
   const cases: [told: string | null, referer: string | undefined, host: string | null][] = [
     ['https://WWW.Example.com:8443/a?b=secret', undefined, 'example.com'],
@@ -106,7 +106,7 @@ test('of the page that brought somebody the host stays, unless it is our own', (
   }
 });
 
-test('a hash is of one day, one workspace and one browser, and holds no address', async () => {
+test('a hash is specific to a day, a workspace and a browser, and contains no IP address', async () => {
   const arrivals = arrivalsOf();
   const hash = async (
     changes: Partial<ClientInfo> = {},

@@ -12,7 +12,7 @@ const put = (key: string, body: unknown) => app.request('PUT', '/booking/availab
 const read = (key: string) => app.request('GET', '/booking/availability', { key });
 const MORNING = { start: '09:00', end: '12:00' };
 
-test('there are defaults until it is put, and for what is left out', async () => {
+test('omitted fields and rules that were never set get defaults', async () => {
   const { key } = await app.createKey();
   const defaults = { timezone: 'UTC', blackoutsJson: [], minNoticeMin: 60, maxAdvanceDays: 60 };
   const none = { weeklyJson: {}, ...defaults, updatedAt: null };
@@ -53,7 +53,7 @@ test('there are defaults until it is put, and for what is left out', async () =>
   assert.deepEqual(reset, { weeklyJson: { tue: [MORNING] }, ...defaults, timezone: 'Europe/Vienna' });
 });
 
-test('live and test have times of their own', async () => {
+test('live and test mode have separate rules', async () => {
   const { key, account } = await app.createKey();
   const sandbox = (await app.createKey({ account, mode: 'test' })).key;
   (await put(key, { weeklyJson: { mon: [MORNING] } })).assertOk(200);
@@ -67,7 +67,7 @@ const blackout = (start: unknown, end: unknown, more = {}) => ({
 });
 const from = (start: unknown, end: unknown) => week({ start, end });
 
-test('what is good up to its edges', async () => {
+test('rules are accepted up to their limits', async () => {
   const { key } = await app.createKey();
   const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
   const good: object[] = [
@@ -82,7 +82,7 @@ test('what is good up to its edges', async () => {
     { weeklyJson: {}, minNoticeMin: 5_256_000, maxAdvanceDays: 3650 },
     blackout('1970-01-01', '9998-12-31'),
     blackout('2026-10-25', '2026-10-25', { reason: 'x'.repeat(200) }),
-    // A day that this zone never had is empty for the zone, and those around it are not.
+    // A day that this zone skipped is empty, and those around it are not.
     { ...blackout('2011-12-29', '2011-12-31'), timezone: 'Pacific/Apia' },
     {
       weeklyJson: {},
@@ -98,7 +98,7 @@ function minute(of: number): string {
   return `${String(Math.floor(of / 60)).padStart(2, '0')}:${String(of % 60).padStart(2, '0')}`;
 }
 
-test('what is refused is named with dots', async () => {
+test('a rejected field is named by its dotted path', async () => {
   const { key } = await app.createKey();
   const start = 'weeklyJson.mon.0.start';
   const end = 'weeklyJson.mon.0.end';

@@ -8,7 +8,7 @@ export function findAvailability(db: Db, workspaceId: string): Promise<Availabil
   return db.selectFrom('availability').selectAll().where('workspace_id', '=', workspaceId).executeTakeFirst();
 }
 
-/** In the place of what was there. */
+/** Inserts the rules of the workspace or replaces the stored ones. */
 export function upsertAvailability(tx: Tx, row: Insertable<AvailabilityTable>): Promise<AvailabilityRow> {
   const { workspace_id: _, ...settings } = row;
   return tx

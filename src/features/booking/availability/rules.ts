@@ -2,27 +2,30 @@ import { DAY, expandBlackout } from '../../../kernel/blackouts.ts';
 import { badRequest } from '../../../kernel/errors.ts';
 import type { Blackout, DayWindow, Weekday } from '../../../platform/db/json-columns.ts';
 
-/** In the order of the week. */
+/** Weekdays from Monday to Sunday. */
 export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const satisfies Weekday[];
 
 export type WeeklySchedule = Partial<Record<Weekday, DayWindow[]>>;
 
-/** When a creator has time. */
+/** Availability rules of a creator. */
 export interface AvailabilityRules {
-  /** Of each day, in order and without an overlap; a day that is not there has none. Ends may be 24:00. */
+  /** Windows of each day, sorted and without overlaps; a missing day has none. Ends may be 24:00. */
   weekly: WeeklySchedule;
-  /** IANA: windows and whole days are its wall times. */
+  /** IANA zone of windows and whole days. */
   timezone: string;
-  /** Days as `YYYY-MM-DD`, the last one included, or instants in UTC, the end excluded; `blackoutInstants` reads both. */
+  /**
+   * Days as `YYYY-MM-DD`, the last one included, or instants in UTC, the end excluded; `blackoutInstants`
+   * parses both.
+   */
   blackouts: Blackout[];
   minNoticeMin: number;
   maxAdvanceDays: number;
-  /** Null when nothing was ever put. */
+  /** Null when the rules were never set. */
   updatedAt: Date | null;
 }
 
 /**
- * The windows of each day that has a list, in order. Times are HH:MM, so their text order is their order.
+ * Validates and sorts the windows of each day. Times are HH:MM, so they sort as text.
  *
  * @throws {AppError} BAD_REQUEST naming the time in the body, such as `weeklyJson.mon.0.end`.
  */
@@ -56,7 +59,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)
 const YEARS = { first: 1970, last: 9998 } as const;
 
 /**
- * Days as they are, instants in UTC.
+ * Validates blackouts; days stay as they are, and instants are converted to UTC.
  *
  * @throws {AppError} BAD_REQUEST naming the text in the body, such as `blackoutsJson.0.start`.
  */

@@ -3,9 +3,9 @@ import { namedSchema } from '../../../http/named-schema.ts';
 import { Instant, Nullable } from '../../../http/schema.ts';
 import { type AvailabilityRules, WEEKDAYS, type WeeklySchedule } from './rules.ts';
 
-/** Ten years, which no notice needs. */
+/** Maximum notice: ten years. */
 const MAX_NOTICE_MIN = 5_256_000;
-/** Ten years. */
+/** Maximum booking horizon: ten years. */
 const MAX_ADVANCE_DAYS = 3650;
 const MAX_WINDOWS = 48;
 const MAX_BLACKOUTS = 500;

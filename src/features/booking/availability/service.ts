@@ -9,10 +9,10 @@ import type { AvailabilityIn } from './schemas.ts';
 
 /** When the creators of workspaces have time (docs/concepts/booking-availability.md). */
 export interface Availability {
-  /** What was put last, or the defaults. */
+  /** Returns the stored rules, or the defaults. */
   of(db: Db, workspaceId: string): Promise<AvailabilityRules>;
   /**
-   * What is left out gets its default.
+   * Replaces the rules; omitted fields get their defaults.
    *
    * @throws {AppError} BAD_REQUEST naming the input.
    */
@@ -48,7 +48,7 @@ async function availabilityOf(db: Db, workspaceId: string): Promise<Availability
   return { weekly: {}, timezone, blackouts: [], ...DEFAULTS, updatedAt: null };
 }
 
-/** Does the creator have time on any day of the week? */
+/** Reports whether any weekday has an availability window. */
 export async function hasWindows(db: Db, workspaceId: string): Promise<boolean> {
   const { weekly } = await availabilityOf(db, workspaceId);
   return Object.values(weekly).some((windows) => windows.length > 0);

@@ -8,7 +8,7 @@ import { ORIGIN } from '../../../../test/money/shop.ts';
 import { DAY_MS } from '../../../kernel/durations.ts';
 
 let app: TestApp;
-/** Another node, which believes what is said of where a request is from. */
+/** Node that trusts the proxy's forwarding headers. */
 let proxied: TestApp;
 const clock = new TestClock('2026-11-20T10:20:00Z');
 const { creator, product, open, booking, code, pay } = bookingClient(() => app);
@@ -37,7 +37,7 @@ const FIELDS = [
   { key: 'phone', label: 'Phone', type: 'PHONE', required: false },
 ];
 
-test('somebody in another zone books what is free by links and forms alone', async () => {
+test('a customer in another time zone books a free product with links and forms only', async () => {
   const of = await creator();
   const id = await product(of, {
     priceCents: 0,
@@ -100,7 +100,7 @@ test('somebody in another zone books what is free by links and forms alone', asy
   assert.equal(taken.fields()['answer.goal'], 'Better &quot;takes&quot;', 'nothing that was typed is lost');
 });
 
-test('what costs something is paid on the checkout page, with a code, and confirmed after it', async () => {
+test('a paid product is paid on the checkout page, with a discount code, and confirmed afterwards', async () => {
   const of = await creator();
   const id = await product(of, { priceCents: 5000 });
   await code(of, { code: 'HALF', percentOff: 50 });
@@ -118,7 +118,7 @@ test('what costs something is paid on the checkout page, with a code, and confir
   assert.match((await see((paid.location ?? '').replace(ORIGIN, ''))).text, /You have booked A lesson/);
 });
 
-test('the mailed link opens the booking, which is moved and canceled there, and nothing else', async () => {
+test('the emailed link opens the booking to move or cancel it, and nothing else', async () => {
   const of = await creator();
   const id = await product(of, { priceCents: 0, refundPolicyDays: 1 });
   const { bookingId } = await open(of, { productId: id, startsAt: SLOT }, 'Mia');
@@ -162,7 +162,7 @@ test('the mailed link opens the booking, which is moved and canceled there, and 
   assert.equal((await see(path, cookie)).status, 404, 'the cookie is good for a day');
 });
 
-test('a place in a cohort is booked, and once it is full there is the waitlist', async () => {
+test('a cohort seat is booked, and a full cohort offers the waitlist', async () => {
   const of = await creator();
   const { key } = of;
   const body = { title: 'A course', type: 'COHORT', priceCents: 0 };
@@ -188,14 +188,14 @@ test('a place in a cohort is booked, and once it is full there is the waitlist',
   assert.equal(rows.assertOk(200).at('data.0.email'), 'eva@example.com');
 });
 
-test('the address of a picture adds no rule to the policy of its page', async () => {
+test('a thumbnail URL adds no directive to the content security policy of its page', async () => {
   const of = await creator();
   const id = await product(of, { thumbnailUrl: 'https://pictures.example;frame-ancestors/a.jpg' });
   const policy = (await see(await pageOf(of, id))).headers.get('content-security-policy') ?? '';
   assert.deepEqual(policy.match(/frame-ancestors[^;]*/g), ["frame-ancestors 'none'"]);
 });
 
-test('nobody fills a mailbox by typing its address, nor by moving a booking', async () => {
+test('booking attempts and moves cannot flood a mailbox with emails', async () => {
   const of = await creator();
   const id = await product(of, { type: 'LIVE_CLASS', capacity: 50, priceCents: 0 });
   const path = await pageOf(of, id);
@@ -218,7 +218,7 @@ test('nobody fills a mailbox by typing its address, nor by moving a booking', as
   assert.deepEqual(moved, [...all(20, 303), 429]);
 });
 
-test('nobody is kept from booking by those who type their address in vain, or pay', async () => {
+test("failed attempts and paid checkouts with the address of a customer do not block the customer's booking", async () => {
   const of = await creator();
   const free = await pageOf(of, await product(of, { type: 'LIVE_CLASS', capacity: 1, priceCents: 0 }));
   const paid = await pageOf(of, await product(of, { type: 'LIVE_CLASS', capacity: 50, slug: 'paid' }));
@@ -239,7 +239,7 @@ test('nobody is kept from booking by those who type their address in vain, or pa
   assert.equal((await post(free, {})()).status, 303);
 });
 
-test('drafts, strangers and the suspended have no page', async () => {
+test('drafts, unknown creators and suspended creators have no page', async () => {
   const of = await creator();
   const id = await product(of, { priceCents: 0 });
   const path = await pageOf(of, id);

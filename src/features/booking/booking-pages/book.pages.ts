@@ -20,7 +20,10 @@ import * as repository from './repository.ts';
 import { instantOf, type PickerSelection, parseSelection, zoneOr } from './rules.ts';
 
 type Params = { username: string; product: string };
-/** Each try may keep a time for ten minutes, and nobody is to take a whole calendar. */
+/**
+ * Limit of booking attempts per IP: each may hold a time for ten minutes, so a client must not block a whole
+ * calendar.
+ */
 export const BOOKING_ATTEMPT_LIMIT: Limit = {
   bucket: 'book',
   per: 'ip',
@@ -28,7 +31,7 @@ export const BOOKING_ATTEMPT_LIMIT: Limit = {
   windowSec: 600,
   refusal: 'RATE_LIMITED',
 };
-/** Each mails somebody. */
+/** Limit of waitlist joins per IP: each one sends an email. */
 const JOINS: Limit = { bucket: 'waitlist', per: 'ip', max: 10, windowSec: 900, refusal: 'RATE_LIMITED' };
 const MOST_LISTED = 100;
 const OTHERS = 40;
@@ -128,7 +131,7 @@ async function choiceOf(
   return parseSelection(given, (await availability.of(db, workspaceId)).timezone);
 }
 
-/** @returns where the buyer goes after the payment, and after giving up. */
+/** @returns where the buyer is redirected after the payment, and after canceling. */
 export function addresses(
   { publicUrl }: Pick<BookingPagePorts, 'publicUrl'>,
   creator: Creator,
@@ -171,7 +174,7 @@ function soon({ clock }: BookingPagePorts): { from: Date; to: Date } {
   return { from, to: dateFromMs(from.getTime() + FULL_DAYS * DAY_MS) };
 }
 
-/** What somebody waits for, as the form says. */
+/** Converts the waitlist form to the input of `Waitlist.join`. */
 function entryOf({ type }: ProductRow, body: unknown) {
   const [wait, name] = [formField(body, 'wait'), formField(body, 'name')];
   const who = { email: formField(body, 'email'), name: name.trim() === '' ? null : truncate(name, 200) };
@@ -182,7 +185,10 @@ function entryOf({ type }: ProductRow, body: unknown) {
   return { ...who, startsAt: startsAt.toISOString() };
 }
 
-/** Says what was booked to whoever has the address of the checkout, which says as much. */
+/**
+ * Renders the booking of a checkout. The checkout ID in the URL suffices: the checkout page shows the same
+ * data.
+ */
 async function bookedPage(ports: BookingPagePorts, creator: Creator, checkoutId: string): Promise<Page> {
   const bookingId = await ports.bookingOfCheckout(checkoutId);
   if (bookingId === null) throw notFound();
@@ -198,7 +204,7 @@ async function bookedPage(ports: BookingPagePorts, creator: Creator, checkoutId:
   return views.bookedPage(creator, product, when);
 }
 
-/** Not with the method of the form: what follows is a page to read. */
+/** Redirects with 303, so that the browser fetches the next page with GET. */
 export function redirect(reply: FastifyReply, url: string): FastifyReply {
   return reply.header('Cache-Control', 'no-store').redirect(url, 303);
 }

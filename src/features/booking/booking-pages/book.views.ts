@@ -10,7 +10,7 @@ import { calendar, timeInBothZones, urlWith, zoneForm } from './picker.views.ts'
 import type { Creator, OpenCohort } from './ports.ts';
 import { type AvailableSlot, instantOf, type MonthView, type PickerSelection } from './rules.ts';
 
-/** The words and forms of the pages on which people book; they work without any script. */
+/** Texts and forms of the booking pages; they work without scripts. */
 
 const SCRIPT = 'book/main.ts';
 
@@ -19,13 +19,13 @@ interface Framed {
   title: string;
   head?: SafeHtml;
   content: SafeHtml;
-  /** Of a picture that is somewhere else. */
+  /** Image URLs on other hosts, which the content security policy has to allow. */
   pictures?: readonly string[];
-  /** Nobody finds it by searching. */
+  /** Excludes the page from search engines. */
   isPrivate?: boolean;
 }
 
-/** A page of booking. Its forms may lead to whatever a provider of payments asks for. */
+/** Renders a booking page. Its forms may redirect to any payment provider. */
 export function bookingLayout({ status, title, head, content, pictures = [], isPrivate }: Framed): Page {
   return {
     status,
@@ -66,7 +66,7 @@ const price = ({ price_cents: cents }: ProductRow) => (cents === 0 ? 'Free' : fo
 const minutes = ({ duration_min: length }: ProductRow) => (length === 1 ? '1 minute' : `${length} minutes`);
 const days = (count: number) => (count === 1 ? '1 day' : `${count} days`);
 
-/** What others see of the page when it is shared (https://ogp.me). */
+/** Renders the metadata for link previews (https://ogp.me). */
 function shared(url: string, title: string, text: string, picture: string | null): SafeHtml {
   return html`<meta name="description" content="${text}">
 <link rel="canonical" href="${url}">
@@ -79,7 +79,7 @@ function shared(url: string, title: string, text: string, picture: string | null
 ${picture !== null && html`<meta property="og:image" content="${picture}">`}`;
 }
 
-/** All that a creator offers. */
+/** Renders the products that a creator offers. */
 export function listPage(creator: Creator, products: readonly ProductRow[], publicUrl: string): Page {
   const title = `Book ${creator.name}`;
   const url = publicUrl + creatorBookingPath(creator);
@@ -103,18 +103,18 @@ ${product.description !== null && html`<p class="book-text">${shortened(product.
 const SUMMARY = 200;
 const shortened = (text: string) => (text.length <= SUMMARY ? text : `${text.slice(0, SUMMARY - 1)}…`);
 
-/** All that the page of a product shows. */
+/** Data of a product page. */
 export interface ProductView {
   creator: Creator;
   product: ProductRow;
-  /** Where the creator is. */
+  /** Time zone of the creator. */
   creatorZone: string;
   choice: PickerSelection;
-  /** Of a ONE_TO_ONE or a class. */
+  /** Set for a ONE_TO_ONE or a class. */
   month: MonthView | null;
-  /** What was chosen, if it is free. */
+  /** Chosen slot, if it is still available. */
   chosen: AvailableSlot | null;
-  /** Other free times, where the chosen one is not. */
+  /** Other available slots when the chosen one is not. */
   others: readonly AvailableSlot[];
   fullClasses: readonly AvailableSlot[];
   cohorts: readonly OpenCohort[];
@@ -206,7 +206,7 @@ function cohortTimes(
   return zone === other ? own : html`${own} In the creator's time zone: ${formatInZone(begins, other)}.`;
 }
 
-/** The form, once a time or a cohort is chosen. */
+/** Renders the form once a time or a cohort is chosen. */
 function details(view: ProductView): SafeHtml {
   const { creator, product, choice, chosen, creatorZone, cohorts, form } = view;
   const cohort = cohorts.find(({ id, status }) => id === choice.cohortId && status === 'OPEN');
@@ -226,7 +226,7 @@ ${bookForm(view, bookingPath(creator, product), { lead: isGone && otherTimes(vie
 </section>`;
 }
 
-/** Where the time was taken while the form was filled in, nothing of it is lost. */
+/** Renders other available times when the chosen one was taken in the meantime; the form keeps its input. */
 function otherTimes({ others, choice, form }: ProductView): SafeHtml {
   return html`<p class="problem" id="problem" role="alert">${form.problem?.text}</p>
 <label class="field">New time <select name="start" required aria-invalid="true" aria-describedby="problem"><option value="">Choose</option>${others.map(
@@ -236,7 +236,12 @@ function otherTimes({ others, choice, form }: ProductView): SafeHtml {
 </label>`;
 }
 
-/** What a customer is asked. @param options.lead what comes first; @param options.email the one that it has to be. */
+/**
+ * Renders the booking form.
+ *
+ * @param options.lead content before the fields.
+ * @param options.email the only email address that is accepted.
+ */
 export function bookForm(
   { product, choice, form }: Pick<ProductView, 'product' | 'choice' | 'form'>,
   action: string,
@@ -302,7 +307,7 @@ export function joinedPage(creator: Creator, product: ProductRow): Page {
   });
 }
 
-/** After the payment, or at once where nothing is paid. */
+/** Renders the confirmation page: after the payment, or immediately when the booking is free. */
 export function bookedPage(
   creator: Creator,
   product: Pick<ProductRow, 'title'>,

@@ -1,10 +1,10 @@
 import type { IntakeField } from '../../../platform/db/json-columns.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 
-/** What a customer types, and what of it cannot be taken. */
+/** Submitted form values and the problem with one of them. */
 
 export interface FormState {
-  /** By the name of the input. */
+  /** Submitted value by input name. */
   typed: (name: string) => string;
   problem: FieldProblem | null;
 }
@@ -12,13 +12,13 @@ export interface FormState {
 export interface FieldProblem {
   status: number;
   text: string;
-  /** Name of the input; null: of the form as a whole. */
+  /** Name of the input; null for the form as a whole. */
   input: string | null;
 }
 
 export const EMPTY_FORM: FormState = { typed: () => '', problem: null };
 
-/** The input of a question of the product. */
+/** Returns the input name of an intake question. */
 export const answerName = (key: string) => `answer.${key}`;
 
 const MAX_TEXT = 500;
@@ -33,7 +33,7 @@ interface Input {
   autocomplete?: string;
 }
 
-/** A field with its label, and with what is wrong with it. */
+/** Renders a labeled input with its validation message. */
 export function textField(form: FormState, input: Input): SafeHtml {
   const { name, label, type = 'text', required = false, maxLength = MAX_TEXT, autocomplete = 'off' } = input;
   return html`<label class="field">${named(label, required)}
@@ -41,7 +41,7 @@ export function textField(form: FormState, input: Input): SafeHtml {
 </label>${told(form, name)}`;
 }
 
-/** The questions that the creator asks. */
+/** Renders the intake questions of the creator. */
 export function intakeFields(form: FormState, fields: readonly IntakeField[]): SafeHtml {
   return html`${fields.map((field) => intakeField(form, field))}`;
 }
@@ -85,7 +85,7 @@ const state = ({ problem }: FormState, name: string, required: boolean) =>
 const told = ({ problem }: FormState, name: string) =>
   problem?.input === name && html`<p class="problem" id="problem" role="alert">${problem.text}</p>`;
 
-/** What concerns no single input. */
+/** Renders a problem that belongs to no single input. */
 export function formError({ problem }: FormState): SafeHtml {
   return html`${problem?.input === null && html`<p class="book-problem" role="alert">${problem.text}</p>`}`;
 }

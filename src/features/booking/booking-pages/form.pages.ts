@@ -4,17 +4,17 @@ import type { WebAssets } from '../../../http/assets.ts';
 import { rejectCrossSite, sendFailure } from '../../../http/forms.ts';
 import { errorPage } from './book.views.ts';
 
-/** A request for one of the pages, or by one of their forms. */
+/** Request for one of the pages or by one of their forms. */
 export type FormRequest<P = { id: string }> = FastifyRequest<{
   Params: P;
   Querystring: Record<string, unknown>;
   Body: unknown;
 }>;
 
-/** Twenty long answers, each character in several bytes and percent-encoded. */
+/** Maximum form size: twenty long answers, each character multi-byte and percent-encoded. */
 const FORM_BYTES = 1_048_576;
 
-/** Pages with forms, in a scope of their own: everywhere else bodies are JSON. */
+/** Registers pages with forms in a separate scope, because all other bodies are JSON. */
 export function withForms(
   assets: WebAssets,
   mount: (scope: FastifyInstance) => void,

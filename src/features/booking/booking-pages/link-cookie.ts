@@ -2,23 +2,24 @@ import type { Clock } from '../../../kernel/clock.ts';
 import { DAY_MS } from '../../../kernel/durations.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 
-/** How long a link that was opened is good for in the browser that opened it. */
+/** Lifetime of the cookie that an opened link is exchanged for. */
 const PASS_MS = DAY_MS;
 
-/** What a link in a mail is exchanged for: a cookie, so that no secret stays in the address. */
+/** Cookie that an emailed link is exchanged for, so that the URL carries no secret. */
 export interface LinkCookie {
-  /** The value of `Set-Cookie`. */
+  /** Returns the value of `Set-Cookie`. */
   grant(id: string): string;
-  /** Does the browser have the pass for this one? */
+  /** Reports whether the cookies grant access to this ID. */
   isGood(cookies: string | undefined, id: string): boolean;
-  /** Goes into the forms of the page. */
+  /** Returns the CSRF token for the forms of the page. */
   formToken(id: string): string;
   isOwnForm(id: string, token: string): boolean;
 }
 
 /**
- * @param kind of page: a pass of one is none of another.
- * @param publicUrl of the platform: browsers keep `__Secure-` cookies for https alone (RFC 6265bis 4.1.3.1).
+ * @param kind page type; a cookie for one type does not grant access to another.
+ * @param publicUrl of the platform: browsers accept `__Secure-` cookies only over HTTPS (RFC 6265bis
+ *   4.1.3.1).
  */
 export function createLinkCookie(
   {

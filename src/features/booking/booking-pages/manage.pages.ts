@@ -16,7 +16,7 @@ import type { BookingPagePorts } from './ports.ts';
 import * as repository from './repository.ts';
 import { instantOf, parseSelection, zoneOr } from './rules.ts';
 
-/** Of one booking: the creator is told of each, and its customer mailed. */
+/** Limit of moves per booking: each one notifies the creator and emails the customer. */
 const MOVES: Limit = {
   bucket: 'book-moves',
   per: 'key',
@@ -52,7 +52,7 @@ export function managePages(ports: BookingPagePorts): (app: FastifyInstance) => 
   });
 }
 
-/** The pass is missing. */
+/** Error code when the cookie is missing. */
 const CLOSED = 'UNAUTHORIZED';
 
 const send = ({ assets }: BookingPagePorts, reply: FastifyReply, page: Page) => sendPage(reply, assets, page);

@@ -8,23 +8,23 @@ import { calendar, timeInBothZones, urlWith, zoneForm } from './picker.views.ts'
 import type { Creator } from './ports.ts';
 import type { AvailableSlot, MonthView, PickerSelection } from './rules.ts';
 
-/** The words and forms of the page on which a customer looks after a booking; they work without any script. */
+/** Texts and forms of the page to manage a booking; they work without scripts. */
 
-/** All that the page shows. */
+/** Data of the page to manage a booking. */
 export interface BookingView {
   booking: BookingDetails;
   creator: Creator;
   title: string;
   creatorZone: string;
-  /** The customer's. */
+  /** Time zone of the customer. */
   zone: string;
   /** Binds the forms to the booking. */
   formToken: string;
-  /** Until when a cancellation is refunded; null where nothing was paid. */
+  /** When refunds for a cancellation end; null for a free booking. */
   refundUntil: Date | null;
   hasBegun: boolean;
   joinUrl: string;
-  /** There is a time to put into one. */
+  /** Whether the booking has a time for a calendar file. */
   hasCalendar: boolean;
   now: Date;
   news: { text: string; isProblem: boolean; status: number } | null;
@@ -109,7 +109,7 @@ export interface MoveView {
   problem: { text: string; status: number } | null;
 }
 
-/** The free times, and the question before one is taken. */
+/** Renders the available slots and the confirmation to move. */
 export function movePage(view: MoveView): Page {
   const { booking, creator, creatorZone, choice, month, chosen, formToken, problem } = view;
   const path = `${pathOf(booking.id)}/move`;
@@ -139,7 +139,7 @@ ${timeInBothZones(chosen, choice.zone, picker.creator)}
   });
 }
 
-/** The link is needed to get in. */
+/** Renders that the page needs the emailed link. */
 export function closedPage(): Page {
   return bookingLayout({
     status: 404,

@@ -11,10 +11,10 @@ import {
   type PickerSelection,
 } from './rules.ts';
 
-/** So many months are looked through for the first free time. */
+/** Months searched for the first available time. */
 const LOOK_AHEAD = 3;
 
-/** A month of free times as a visitor has chosen it; by default the first with any. */
+/** Returns the selected month of available slots; by default the first one with any. */
 export async function showMonth(
   {
     clock,
@@ -30,7 +30,7 @@ export async function showMonth(
   const { maxAdvanceDays } = await availability.of(db, workspaceId);
   const bounds = {
     first: monthOf(now, zone),
-    // Where the creator's last day is over later than here.
+    // The creator's last day may end later than the same day in the visitor's zone.
     last: monthOf(dateFromMs(now.getTime() + (maxAdvanceDays + 1) * DAY_MS), zone),
   };
   const wanted = choice.month ?? day?.slice(0, 7) ?? (startsAt && monthOf(startsAt, zone));

@@ -8,7 +8,7 @@ import { instantOf, zoneOr } from './rules.ts';
 const MAX_NAME = 120;
 
 /**
- * What a form says, in the words of the API.
+ * Parses the booking form into an API order.
  *
  * @throws {AppError} BAD_REQUEST, field `customer.name`.
  */
@@ -37,7 +37,7 @@ export function parseOrder(product: ProductRow, body: unknown): Order {
   };
 }
 
-/** Inputs of the forms, by the fields of the API. */
+/** Form inputs by API field. */
 const INPUTS: Readonly<Record<string, string>> = {
   'customer.name': 'name',
   'customer.email': 'email',
@@ -48,10 +48,11 @@ const INPUTS: Readonly<Record<string, string>> = {
 const ANSWER = 'intakeAnswers.';
 
 /**
- * What was typed, and why it did not work.
+ * Returns the submitted values and the problem to show.
  *
- * @param form on which the time and the cohort are no inputs: of them it says so as a whole.
- * @throws what the customer cannot mend.
+ * @param form 'waitlist' has no inputs for the time and the cohort, so problems with them concern the form as
+ *   a whole.
+ * @throws errors that the customer cannot correct.
  */
 export function formStateOf(body: unknown, error: unknown, form: 'order' | 'waitlist' = 'order'): FormState {
   if (!(error instanceof AppError) || error.code === 'NOT_FOUND') throw error;

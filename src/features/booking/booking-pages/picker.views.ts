@@ -2,10 +2,10 @@ import { formatDate, formatTime } from '../../../kernel/format-time.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { AvailableSlot, DayView, MonthView, PickerSelection } from './rules.ts';
 
-/** Zone, month, day and time, chosen by links; nothing of it needs a script. */
+/** Picker of zone, month, day and time by links, without scripts. */
 
 export interface Picker {
-  /** Of the page, from the root of the site. */
+  /** Path of the page, from the root of the site. */
   path: string;
   choice: PickerSelection;
   creator: { name: string; zone: string };
@@ -23,7 +23,7 @@ const WEEKDAYS = [
   ['Sun', 'Sunday'],
 ] as const;
 
-/** An address of the same page with another choice. */
+/** Returns the URL of the same page with another selection. */
 export function urlWith(
   path: string,
   zone: string,
@@ -113,14 +113,14 @@ ${
 </div>`;
 }
 
-/** The creator's time, with its day where that is another one. */
+/** Returns the creator's time, with its day when that differs. */
 function elsewhere(at: Date, zone: string, other: string): string {
   const day = formatDate(at, other);
   const isSameDay = day === formatDate(at, zone);
   return `${isSameDay ? '' : `${day.split(/[ ,]/)[0]} `}${formatTime(at, other)} in ${other}`;
 }
 
-/** A time in the visitor's zone, and in the creator's. */
+/** Returns a time in the zones of the viewer and of the creator. */
 export function timeInBothZones(
   time: { startsAt: Date; endsAt: Date },
   zone: string,

@@ -10,7 +10,7 @@ import type { ProductRow, Products } from '../products/index.ts';
 import type { Waitlist } from '../waitlist/index.ts';
 import type { AvailableSlot } from './rules.ts';
 
-/** Whose page it is. */
+/** Owner of a booking page. */
 export interface Creator {
   accountId: string;
   workspaceId: string;
@@ -19,7 +19,7 @@ export interface Creator {
   name: string;
 }
 
-/** A cohort that takes people, or will. */
+/** Cohort that accepts members now or later. */
 export interface OpenCohort {
   id: string;
   title: string | null;
@@ -30,7 +30,7 @@ export interface OpenCohort {
   enrollment_closes_at: Date | null;
 }
 
-/** What a visitor sends. */
+/** Order as submitted by a page viewer. */
 export interface Order {
   productId: string;
   startsAt?: Date;
@@ -40,7 +40,7 @@ export interface Order {
   discountCode?: string;
 }
 
-/** What the pages of booking are built on. */
+/** Dependencies of the booking pages. */
 export interface BookingPagePorts {
   db: Db;
   clock: Clock;
@@ -49,7 +49,7 @@ export interface BookingPagePorts {
   counters: Pick<RequestCounters, 'window'>;
   mailCaps: Pick<MailCaps, 'from'>;
   products: Pick<Products, 'findPublished' | 'get' | 'list'>;
-  /** @param days the first and the last, as `2026-11-30` in the zone. */
+  /** @param days the first and the last day, as `2026-11-30` in the zone. */
   freeTimes(
     workspaceId: string,
     productId: string,
@@ -58,21 +58,22 @@ export interface BookingPagePorts {
   availability: {
     of(db: Db, workspaceId: string): Promise<{ timezone: string; maxAdvanceDays: number }>;
   };
-  /** The first to begin first. */
+  /** Lists cohorts by start. */
   openCohorts(product: ProductRow): Promise<OpenCohort[]>;
   waitlist: Pick<Waitlist, 'join' | 'isLink' | 'byId' | 'confirm' | 'leave'>;
   bookings: Pick<Bookings, 'byId' | 'cancel' | 'reschedule'>;
-  /** Until when its customer can cancel and is given everything back. */
+  /** Returns the time until which the customer can cancel with a full refund. */
   refundableUntil(booking: BookingRow): Date | null;
   calendar: BookingCalendar;
   links: Pick<BookingLinks, 'isManaged' | 'joinUrl' | 'manageUrl'>;
   /**
-   * Makes the checkout, and completes it when it costs nothing.
+   * Creates the checkout and completes it when it costs nothing.
    *
-   * @param urls where the buyer goes afterwards, and after giving up.
-   * @param how.countMail asked before what costs nothing is confirmed by mail, where anybody could type the address.
-   * @param how.waitlistEntryId the entry of the waitlist by whose mailed link it is booked.
-   * @returns where the buyer goes now.
+   * @param urls where the buyer is redirected after success and after canceling.
+   * @param how.countMail called before a free booking is confirmed by email, because the address is
+   *   unverified.
+   * @param how.waitlistEntryId the waitlist entry whose emailed link is used.
+   * @returns where to redirect the buyer now.
    * @throws {AppError} as `POST /checkout/booking`.
    */
   order(
@@ -81,8 +82,8 @@ export interface BookingPagePorts {
     urls: { success: string; cancel: string },
     how: { countMail?: CountMail; waitlistEntryId?: string },
   ): Promise<string>;
-  /** The booking of a checkout that is completed; null of any other. */
+  /** Returns the booking of a completed checkout; null otherwise. */
   bookingOfCheckout(checkoutId: string): Promise<string | null>;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/index.ts';
 import type { Creator } from './ports.ts';
 import type { AvailableSlot } from './rules.ts';
 
-/** Whose pages are at this name; none of an account that is suspended. */
+/** Finds the owner of a username; suspended accounts are excluded. */
 export async function findCreator(db: Db, username: string, mode: Mode): Promise<Creator | undefined> {
   const row = await select(db)
     .where('account.username', '=', username)
@@ -12,7 +12,7 @@ export async function findCreator(db: Db, username: string, mode: Mode): Promise
   return row && { ...row, name: row.name ?? row.username };
 }
 
-/** Whose a booking is: also of an account that is suspended, as its customers can still cancel. */
+/** Returns the owner of a booking, including suspended accounts: their customers can still cancel. */
 export async function creatorOf(db: Db, workspaceId: string): Promise<Creator & { isSuspended: boolean }> {
   const {
     name,
@@ -25,7 +25,7 @@ export async function creatorOf(db: Db, workspaceId: string): Promise<Creator & 
   return { ...row, name: name ?? row.username, isSuspended: suspendedAt !== null };
 }
 
-/** Times of a class that has no seats left, in [from, to). */
+/** Lists the times of a class without free seats in [from, to). */
 export async function fullClasses(
   db: Db,
   productId: string,

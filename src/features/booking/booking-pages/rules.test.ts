@@ -11,7 +11,7 @@ const free = (startsAt: string): AvailableSlot => ({
 });
 const BOUNDS = { first: '2026-11', last: '2027-01' };
 
-test('a time stands on its day in the zone that is shown, and a month has all of its days from Monday on', () => {
+test('a time is listed on its day in the displayed zone, and a month has all of its days from Monday on', () => {
   const times = [free('2026-11-30T20:00:00Z'), free('2026-11-30T10:00:00Z')];
   const shown = (month: string, zone: string) =>
     monthView(month, times, { zone, chosen: null, bounds: BOUNDS });
@@ -21,7 +21,7 @@ test('a time stands on its day in the zone that is shown, and a month has all of
   assert.deepEqual([auckland.day?.date, auckland.day?.times.length], ['2026-12-01', 1]);
   assert.deepEqual([london.previous, london.next], [null, '2026-12']);
   assert.deepEqual([auckland.previous, auckland.next], ['2026-11', '2027-01']);
-  // The first of November 2026 is a Sunday.
+  // November 1, 2026 is a Sunday.
   assert.equal(
     london.weeks[0]?.findIndex((day) => day !== null),
     6,
@@ -30,7 +30,7 @@ test('a time stands on its day in the zone that is shown, and a month has all of
   assert.ok(london.weeks.every((week) => week.length === 7));
 });
 
-test('what makes no sense in an address counts as not given', () => {
+test('invalid query parameters are ignored', () => {
   const read = (query: Record<string, string>) =>
     parseSelection((name) => query[name] ?? '', 'Europe/Berlin');
   const none = { month: null, day: null, startsAt: null, cohortId: null, wait: null };

@@ -2,46 +2,46 @@ import { dateFromMs } from '../../../kernel/clock.ts';
 import { isIsoDate } from '../../../kernel/iso-date.ts';
 import { normalizeTimezone } from '../../../kernel/timezone.ts';
 
-/** A time that can be booked. */
+/** Slot that can be booked. */
 export interface AvailableSlot {
   startsAt: Date;
   endsAt: Date;
   seatsLeft: number;
 }
 
-/** What a visitor has chosen so far; it stands in the address, so that it works without any script. */
+/** Current selection of a page viewer; stored in the URL, so that it works without scripts. */
 export interface PickerSelection {
-  /** IANA. */
+  /** IANA zone. */
   zone: string;
-  /** `2026-11`. */
+  /** Month, such as `2026-11`. */
   month: string | null;
-  /** `2026-11-30`, in the zone. */
+  /** Day in the zone, such as `2026-11-30`. */
   day: string | null;
   startsAt: Date | null;
   cohortId: string | null;
-  /** What to wait for: `any`, a start or a cohort. */
+  /** Waitlist target: `any`, a start time or a cohort ID. */
   wait: string | null;
 }
 
-/** A month as it is shown, and what is free in it. */
+/** Calendar month to display with its available slots. */
 export interface MonthView {
   month: string;
-  /** Seven days a week from Monday on; null outside of the month. */
+  /** Weeks of seven days from Monday on; null outside of the month. */
   weeks: (DayView | null)[][];
   previous: string | null;
   next: string | null;
-  /** The day whose times are shown; null when nothing is free. */
+  /** Day whose times are shown; null when nothing is available. */
   day: DayView | null;
 }
 
 export interface DayView {
-  /** `2026-11-30`. */
+  /** Date, such as `2026-11-30`. */
   date: string;
   number: number;
   times: AvailableSlot[];
 }
 
-/** The zone of this name; another one when there is none. */
+/** Returns the zone of this name, or the fallback. */
 export function zoneOr(text: string, fallback: string): string {
   try {
     return text === '' ? fallback : normalizeTimezone(text);
@@ -50,7 +50,7 @@ export function zoneOr(text: string, fallback: string): string {
   }
 }
 
-/** Reads the address of a page; what makes no sense counts as not given. */
+/** Parses the query parameters of a page; invalid values are ignored. */
 export function parseSelection(query: (name: string) => string, creatorZone: string): PickerSelection {
   const month = query('month');
   const day = query('day');
@@ -65,7 +65,7 @@ export function parseSelection(query: (name: string) => string, creatorZone: str
   };
 }
 
-/** Null for what is no instant. */
+/** Parses an instant; null for invalid text. */
 export function instantOf(text: string): Date | null {
   try {
     return dateFromMs(Temporal.Instant.from(text).epochMilliseconds);
@@ -86,7 +86,7 @@ export function monthOf(at: Date, zone: string): string {
   return local(at, zone).toPlainDate().toPlainYearMonth().toString();
 }
 
-/** `to` is included. */
+/** Returns the first and the last day of a month, both included. */
 export function daysOfMonth(month: string): { from: string; to: string } {
   const first = Temporal.PlainYearMonth.from(month);
   return {
@@ -96,8 +96,8 @@ export function daysOfMonth(month: string): { from: string; to: string } {
 }
 
 /**
- * @param bounds the first and the last month in which anything could be free.
- * @param chosen a day; by default the first with a free time.
+ * @param bounds the first and the last month that can have slots.
+ * @param chosen a day; by default the first with an available slot.
  */
 export function monthView(
   month: string,

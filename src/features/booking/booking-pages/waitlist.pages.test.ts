@@ -8,7 +8,7 @@ import { runTask } from '../../../../test/harness/modules.ts';
 import { DAY_MS } from '../../../kernel/durations.ts';
 
 let app: TestApp;
-/** Another node, which believes what is said of where a request is from. */
+/** Node that trusts the proxy's forwarding headers. */
 let proxied: TestApp;
 const clock = new TestClock('2026-11-20T10:20:00Z');
 const { creator, product, open, act } = bookingClient(() => app);
@@ -27,7 +27,7 @@ after(async () => {
 
 const LATER = '2026-11-26T15:00:00.000Z';
 
-/** Presses the button of the mailed link. @returns what the page says then. */
+/** Submits the button of the emailed link and returns the resulting page. */
 async function confirmed(email: string): Promise<Seen> {
   const { path, cookie } = await opened(await linkTo('waitlist-joined', email, /\/waitlist\//));
   const { formToken = '' } = (await see(path, cookie)).fields();
@@ -35,7 +35,7 @@ async function confirmed(email: string): Promise<Seen> {
   return see(path, cookie);
 }
 
-test('who waits for a full class is offered a seat, takes it by the mailed link, and others leave', async () => {
+test('an entry for a full class is offered a seat and takes it by the emailed link, and others leave', async () => {
   const of = await creator();
   const id = await product(of, { type: 'LIVE_CLASS', priceCents: 0 });
   const path = await pageOf(of, id);
@@ -45,7 +45,7 @@ test('who waits for a full class is offered a seat, takes it by the mailed link,
   assert.equal(form.fields().wait, LATER);
   const join = (email: string) => send(`${path}/waitlist`, { ...form.fields(), name: 'Kim', email });
   assert.equal((await join('nobody')).status, 400);
-  // Whoever types the addresses of others is before nobody with them: no place is kept for these.
+  // Unconfirmed addresses do not get a position ahead of confirmed ones.
   for (const email of ['typed-1@example.com', 'typed-2@example.com']) {
     assert.equal((await join(email)).status, 200);
   }
@@ -81,7 +81,7 @@ test('who waits for a full class is offered a seat, takes it by the mailed link,
   assert.equal(entries.list('data').length, 2, 'who never confirmed is forgotten');
 });
 
-test('whoever joins once more is mailed the link again, and a page tells nobody who waits', async () => {
+test('joining again emails the link again, and a page does not reveal who waits', async () => {
   const of = await creator();
   const id = await product(of, { type: 'LIVE_CLASS', priceCents: 0 });
   const wait = '2026-12-03T10:00:00.000Z';
@@ -110,13 +110,13 @@ test('whoever joins once more is mailed the link again, and a page tells nobody 
   assert.match(subjects.at(-1) ?? '', /^You are on the waitlist: A lesson/);
   assert.equal((await entries()).list('data').length, 1);
 
-  // The limit of 20 an hour follows the clock: only the last of the three counts.
+  // The limit of 20 per hour follows the clock: only the last of the three counts.
   assert.deepEqual(await statusesOf(20, () => join()), [...all(19, 200), 429]);
   assert.equal((await mailsTo(email, 'waitlist-joined')).length, 22);
   assert.equal((await join('new@example.com')).status, 200);
 });
 
-test('whoever did not confirm in time is told to join again', async () => {
+test('an entry that was not confirmed in time is asked to join again', async () => {
   const of = await creator();
   const id = await product(of, { priceCents: 0 });
   const path = await pageOf(of, id);
@@ -130,7 +130,7 @@ test('whoever did not confirm in time is told to join again', async () => {
   assert.equal(late.links(path).length, 2);
 });
 
-test('a partner answers for an address that was typed, and is then answered as for any other', async () => {
+test('a partner vouches for a typed address and gets the same response as for any other', async () => {
   const of = await creator();
   const id = await product(of, { type: 'LIVE_CLASS', priceCents: 0 });
   const wait = '2026-12-04T10:00:00.000Z';
@@ -159,7 +159,7 @@ test('a partner answers for an address that was typed, and is then answered as f
   assert.equal(joined.length, 1);
 });
 
-test('addresses that nobody has confirmed keep nobody off a waitlist', async () => {
+test('unconfirmed addresses do not block a waitlist', async () => {
   const { sql } = app.container;
   const of = await creator();
   const id = await product(of, { priceCents: 0 });
@@ -171,7 +171,7 @@ test('addresses that nobody has confirmed keep nobody off a waitlist', async () 
   const join = (email: string) => sendFromAnywhere(path, { wait: 'any', email });
   const put = (email: string) =>
     app.request('POST', `/booking/products/${id}/waitlist`, { key: of.key, body: { email } });
-  // As many as one address can type in two days: ten in a quarter of an hour.
+  // The maximum that one IP can type in two days: ten per quarter-hour.
   await type(1920, 'a');
   assert.equal((await join('r1@example.com')).status, 200);
   await type(5000 - 1921, 'b');
@@ -186,7 +186,7 @@ test('addresses that nobody has confirmed keep nobody off a waitlist', async () 
   (await put('a1000@example.com')).assertOk(201);
 });
 
-test('whoever waits for any time and confirms late is led to what became free meanwhile', async () => {
+test('an entry for any time that is confirmed late links to the slots that became available', async () => {
   const of = await creator();
   const id = await product(of, { priceCents: 0 });
   const path = await pageOf(of, id);

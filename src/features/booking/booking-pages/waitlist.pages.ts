@@ -46,7 +46,7 @@ export function waitlistPages(ports: BookingPagePorts): (app: FastifyInstance) =
 const refused = () =>
   new AppError('CSRF_REJECTED', { message: 'Open the link in your email again and retry.' });
 
-/** @throws {AppError} CSRF_REJECTED without the pass. */
+/** @throws {AppError} CSRF_REJECTED without the cookie. */
 function admitted(pass: LinkCookie, { params, headers }: FormRequest): string {
   if (!pass.isGood(headers.cookie, params.id)) throw refused();
   return params.id;
@@ -71,7 +71,7 @@ async function take(ports: BookingPagePorts, pass: LinkCookie, request: FormRequ
     return redirect(reply, await ports.order(creator, order, addresses(ports, creator, product), how));
   } catch (error) {
     const filled = formStateOf(request.body, error);
-    // The place is not theirs to choose here.
+    // The spot cannot be chosen here.
     const problem = filled.problem?.input === 'start' ? { ...filled.problem, input: null } : filled.problem;
     return sendPage(reply, ports.assets, await shown(ports, pass, request, { ...filled, problem }));
   }

@@ -9,13 +9,13 @@ import type { FormState } from './fields.views.ts';
 import type { Creator } from './ports.ts';
 import type { PickerSelection } from './rules.ts';
 
-/** The words and forms of the page for whoever waits for a place. */
+/** Texts and forms of the waitlist page. */
 
 export interface WaitlistView {
   creator: Creator;
   product: ProductRow;
   entry: EntryRow;
-  /** What they wait for, or are offered. */
+  /** Spot that the entry waits for or was offered. */
   place: string | null;
   choice: PickerSelection;
   form: FormState;
@@ -56,7 +56,10 @@ function standing(view: WaitlistView): SafeHtml {
   }
 }
 
-/** Whoever takes any is offered what becomes free: of what is free already, nothing says which would suit them. */
+/**
+ * Renders a waiting entry. An entry for any spot is offered only spots that become free, so the page links to
+ * the free ones.
+ */
 function waits({ creator, product, entry }: WaitlistView): SafeHtml {
   const takesAny = entry.cohort_id === null && entry.starts_at === null;
   return html`<p>You're on the waitlist. When a spot becomes available, we'll hold it for you and email you.</p>

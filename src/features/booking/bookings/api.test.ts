@@ -39,7 +39,7 @@ const { raceForSeat, raceForTime } = runConcurrently(() => app);
 
 const hour = hoursOf(clock);
 
-test('a lesson: held for ten minutes, paid, confirmed, mailed, and told of without amounts', async () => {
+test('a lesson is held for ten minutes, paid, confirmed and emailed, and its events carry no amounts', async () => {
   const of = await creator();
   const productId = await product(of, { bufferMin: 0, refundPolicyDays: 1 });
   const startsAt = hour(48);
@@ -105,7 +105,7 @@ test('a lesson: held for ten minutes, paid, confirmed, mailed, and told of witho
   assert.equal(item.length, 1, 'it is revenue of the product');
 });
 
-test('a hold ends after ten minutes; pressing Pay extends it once, to thirty', async () => {
+test('a hold ends after ten minutes, and Pay extends it once, to thirty', async () => {
   const of = await creator();
   const productId = await product(of);
   const startsAt = hour(48);
@@ -135,7 +135,7 @@ test('a hold ends after ten minutes; pressing Pay extends it once, to thirty', a
   assert.equal(told.length, 3);
 });
 
-test('what costs nothing is booked at once; a code is of one product, and used once', async () => {
+test('a free booking is confirmed immediately; a discount code belongs to one product and is used once', async () => {
   const of = await creator();
   const free = await product(of, { priceCents: 0, type: 'LIVE_CLASS', capacity: 2 });
   const startsAt = hour(48);
@@ -166,7 +166,7 @@ test('what costs nothing is booked at once; a code is of one product, and used o
   assert.deepEqual([paid.at('data.amountCents'), paid.at('data.discountCode')], [2500, 'HALF']);
 });
 
-test('each input that is refused is named', async () => {
+test('a rejected input is named', async () => {
   const of = await creator();
   const intakeFields = [
     { key: 'level', label: 'Your level', type: 'SELECT', required: true, options: ['low', 'high'] },
@@ -216,13 +216,13 @@ test('each input that is refused is named', async () => {
   assert.deepEqual(locked.json, { success: false, error: 'integration_domain_required' });
 });
 
-test('20 at once for the last seat of a class, and for one time of a creator: one has it', async () => {
+test('one of 20 concurrent buyers gets the last seat of a class, or one time of a creator', async () => {
   const of = await creator();
   await raceForSeat(of, { type: 'LIVE_CLASS', capacity: 1 }, { startsAt: hour(48) }, 20);
   await raceForTime(of, hour(50), 20);
 });
 
-/** Runs the jobs, without any time passing, until the purchase of the booking is refunded. */
+/** Runs jobs, without advancing the clock, until the purchase of the booking is refunded. */
 async function refundedByJobs(bookingId: string): Promise<void> {
   const { container } = app;
   const workers = startJobWorkers({
@@ -240,7 +240,7 @@ async function refundedByJobs(bookingId: string): Promise<void> {
   }
 }
 
-test('a cohort: seats at Pay, and everything given back when it is canceled', async () => {
+test('cohort seats are claimed at Pay, and a canceled cohort refunds everything', async () => {
   const of = await creator();
   const where = await cohort(of, { startsAt: hour(240), capacity: 1 });
   await raceForSeat(of, {}, where, 20);
@@ -258,7 +258,7 @@ test('a cohort: seats at Pay, and everything given back when it is canceled', as
   const list = `/booking/bookings?status=CONFIRMED&cohortId=${where.cohortId}`;
   const member = (await app.request('GET', list, { key: of.key })).assertOk(200).string('data.0.id');
   (await act(of, member, 'reschedule', { startsAt: hour(241) })).assertError('CONFLICT');
-  // The sweep frees what is claimed by those who did not pay.
+  // The sweep releases claims of unpaid checkouts.
   const path = `/booking/cohorts/${where.cohortId}`;
   assert.equal((await app.request('GET', path, { key: of.key })).at('data.status'), 'FULL');
   assert.equal(
@@ -270,7 +270,7 @@ test('a cohort: seats at Pay, and everything given back when it is canceled', as
   assert.equal(led.status, 303);
   (await app.request('DELETE', path, { key: of.key })).assertOk(200);
   assert.equal((await booking(of, bookingId)).at('data.status'), 'EXPIRED');
-  // The bank takes the money all the same: it goes back.
+  // The bank still captures the payment: it is refunded.
   const bank = `${app.url}${new URL(led.location ?? '').pathname}`;
   await fetch(bank, { method: 'POST', body: new URLSearchParams({ outcome: 'complete' }) });
   await runTask(app.container, 'payment hints');
@@ -288,7 +288,7 @@ test('a cohort: seats at Pay, and everything given back when it is canceled', as
   );
 });
 
-test('a cohort whose enrolment is over is not booked, and nobody waits for it; its members are still to come', async () => {
+test('a cohort whose enrollment has ended takes no bookings and no waitlist entries; its members still attend', async () => {
   const of = await creator();
   const { key } = of;
   const where = await cohort(of, { startsAt: hour(240), capacity: 5 }, { priceCents: 0 });
@@ -317,7 +317,7 @@ test('a cohort whose enrolment is over is not booked, and nobody waits for it; i
   assert.equal(await upcoming(), 0);
 });
 
-test('money that comes after the time to pay books what is free, and is given back otherwise', async () => {
+test('a payment after the deadline books the spot if it is available and is refunded otherwise', async () => {
   const of = await creator();
   const productId = await product(of);
   for (const isFree of [true, false]) {
@@ -325,7 +325,7 @@ test('money that comes after the time to pay books what is free, and is given ba
     const { id, bookingId } = await open(of, { productId, startsAt });
     const late = await pay(id, { card: CARDS.late });
     assert.equal(late.status, 503, late.text);
-    // The process that paid dies here, and the hold ends before anybody looks.
+    // The process that paid crashes here, and the hold ends before a sweep runs.
     await app.container.events.transaction(async (tx, append) => {
       await tx.updateTable('checkout').set({ reserved_until: null }).where('id', '=', id).execute();
       await app.container.bookingSales.expire({ tx, append }, bookingId);
@@ -346,7 +346,7 @@ test('money that comes after the time to pay books what is free, and is given ba
   }
 });
 
-test('lists by what is asked for', async () => {
+test('bookings are listed by each filter', async () => {
   const of = await creator();
   const [first, second] = [await product(of), await product(of, { type: 'LIVE_CLASS', capacity: 5 })];
   const ann = await booked(of, { productId: first, startsAt: hour(30) });

@@ -34,7 +34,7 @@ async function dataOf({ tx }: TransactionContext, row: BookingRow) {
   };
 }
 
-/** Appends an event about a booking as it is by now. */
+/** Appends an event about the current state of a booking. */
 export async function emitBookingEvent(
   work: TransactionContext,
   event: Plain,

@@ -16,48 +16,52 @@ import * as repository from './repository.ts';
 import { isRemindable, payableUntil, REMINDER_MIN, timeOf } from './rules.ts';
 import type { ClassSeats } from './seats.ts';
 
-/** What somebody wants to book. */
+/** Requested booking. */
 export interface NewBooking {
   productId: string;
-  /** Of a ONE_TO_ONE or a class. */
+  /** Set for a ONE_TO_ONE or a class. */
   startsAt?: Date | undefined;
   cohortId?: string | undefined;
-  /** The address lower-cased. */
+  /** The email address is lower-cased. */
   customer: { name: string; email: string; timezone: string | null };
   intakeAnswers?: Readonly<Record<string, unknown>> | null | undefined;
-  /** The entry of the waitlist whose mailed link the buyer has used: a typed address takes no place that is kept. */
+  /** Waitlist entry whose emailed link the buyer used; a typed address does not get a held spot. */
   waitlistEntryId: string | null;
 }
 
-/** What a booking costs its customer. */
+/** Price of a booking for its customer. */
 export interface BookingPrice {
   amountCents: number;
   discountCents: number;
   discountCode: string | null;
 }
 
-/** What was found to be bookable, as it is offered now. */
+/** Bookable offer as of now. */
 export interface BookingOffer {
   workspaceId: string;
   productId: string;
   priceCents: number;
-  /** When it begins; of a cohort too. */
+  /** Start of the booking, or of its cohort. */
   begins: Date;
   input: NewBooking;
 }
 
-/** What a checkout asks of bookings, in its own transactions and under its own lock. */
+/** Booking operations that a checkout calls in its own transactions, under its own lock. */
 export interface BookingSales {
   /**
-   * @throws {AppError} NOT_FOUND; BAD_REQUEST, fields `startsAt`, `cohortId`, `intakeAnswers.<key>`; CONFLICT, field
-   * `productId`, for a product that is not published, and `cohortId` for a cohort that takes nobody.
+   * Validates a requested booking.
+   *
+   * @throws {AppError} NOT_FOUND; BAD_REQUEST, fields `startsAt`, `cohortId`, `intakeAnswers.<key>`;
+   *   CONFLICT, field `productId`, for a product that is not published, and `cohortId` for a cohort that does
+   *   not accept members.
    */
   offer(workspaceId: string, input: NewBooking): Promise<BookingOffer>;
   /**
-   * The booking, PENDING_PAYMENT. The time of a ONE_TO_ONE is kept from now on; of a class or cohort nothing is.
+   * Creates a booking with status PENDING_PAYMENT. The time of a ONE_TO_ONE is held from now on; a class or
+   * cohort holds no seat.
    *
-   * @returns what the buyer reads, and when its checkout is to end.
-   * @throws {AppError} CONFLICT, field `startsAt` or `cohortId`, for what is taken.
+   * @returns the title for the buyer and when the checkout expires.
+   * @throws {AppError} CONFLICT, field `startsAt` or `cohortId`, when the spot is taken.
    */
   make(
     work: TransactionContext,
@@ -65,30 +69,34 @@ export interface BookingSales {
     price: BookingPrice,
   ): Promise<{ bookingId: string; title: string; expiresAt: Date }>;
   /**
-   * For a buyer who pays now: the seat, or the time of one whose hold is over. The hold of a ONE_TO_ONE is extended once.
+   * Claims the seat, or the time of a booking whose hold has expired, for a buyer who pays now. The hold of a
+   * ONE_TO_ONE is extended once.
    *
-   * @param until when what is kept would be free again.
-   * @returns when it is, and who pays; null when there is no place left.
+   * @param until requested end of the claim.
+   * @returns when the claim expires, and the name of the customer; null when no spot is left.
    */
   claim(
     work: TransactionContext,
     bookingId: string,
     until: Date,
   ): Promise<{ until: Date; name: string } | null>;
-  /** Until when the time of a ONE_TO_ONE is kept; null of what keeps nothing. In which zone its buyer reads times. */
+  /**
+   * Returns when the hold of a ONE_TO_ONE expires, null for types without a hold, and the time zone of the
+   * buyer.
+   */
   holdOf(bookingId: string): Promise<{ until: Date | null; timezone: string } | null>;
-  /** The buyer did not pay. A hold goes on until its time is over. */
+  /** Releases the claim of an unpaid checkout. A hold remains until it expires. */
   release(work: TransactionContext, bookingId: string): Promise<void>;
-  /** Does it still wait for the payment that something is claimed for? */
+  /** Reports whether the booking still waits for the payment of its claim. */
   isPending(work: TransactionContext, bookingId: string): Promise<boolean>;
   reprice(work: TransactionContext, bookingId: string, price: BookingPrice): Promise<void>;
-  /** Under a claim: it takes place. */
+  /** Confirms a claimed booking. */
   confirm(
     work: TransactionContext,
     bookingId: string,
     paid: BookingPrice & { customerId: string; purchaseId: string | null; isMailed: boolean },
   ): Promise<void>;
-  /** Nobody pays for it any more. */
+  /** Expires the booking of a checkout that can no longer be paid. */
   expire(work: TransactionContext, bookingId: string): Promise<void>;
 }
 
@@ -193,12 +201,12 @@ async function make(deps: Deps, work: TransactionContext, found: BookingOffer, p
   return { bookingId: row.id, title: titleOf(product.title, row), expiresAt };
 }
 
-/** Is the place kept for the entry of the waitlist by whose link it is booked? */
+/** Reports whether the spot is held for the waitlist entry whose link is used. */
 async function isKept({ waitlist }: Deps, db: Db, place: HeldSpot, entryId: string | null): Promise<boolean> {
   return entryId !== null && (await waitlist.isKept(db, place, entryId));
 }
 
-/** Of a ONE_TO_ONE or a class: offered to everybody, or kept for who asks. */
+/** Returns the slot of a ONE_TO_ONE or a class if it is offered, or held for this buyer. */
 async function slotOf(deps: Deps, { tx }: TransactionContext, product: ProductRow, found: BookingOffer) {
   const {
     begins: startsAt,
@@ -245,7 +253,7 @@ async function claim(deps: Deps, work: TransactionContext, id: string, until: Da
   return kept === null ? null : { until: kept, name: known.customer_name };
 }
 
-/** @returns until when. */
+/** @returns when the claim expires. */
 async function keep(
   deps: Deps,
   work: TransactionContext,
@@ -263,7 +271,7 @@ async function keep(
 
 const isOpen = ({ status }: BookingRow) => status === 'PENDING_PAYMENT' || status === 'EXPIRED';
 
-/** The money has come after the time to pay. */
+/** Takes the time again for a payment after the deadline. */
 async function retake(deps: Deps, { tx }: TransactionContext, row: BookingRow): Promise<boolean> {
   const product = await repository.findProduct(tx, row.product_id);
   if (row.starts_at === null) return false;
@@ -272,7 +280,7 @@ async function retake(deps: Deps, { tx }: TransactionContext, row: BookingRow): 
   return deps.calendar.take(tx, { workspaceId, productId, startsAt, freeAt, by: { bookingId: row.id } });
 }
 
-/** A seat that is kept for the entry by whose link it is booked is given up for it. */
+/** Claims a seat. A seat that is held for the waitlist entry of the booking is released for it. */
 async function claimSeat(deps: Deps, work: TransactionContext, row: BookingRow): Promise<boolean> {
   const { product_id: productId, cohort_id: cohortId, starts_at: startsAt } = row;
   const { waitlist_entry_id: entryId } = row;
@@ -330,7 +338,10 @@ async function confirm(
   if (paid.isMailed) await deps.letters.confirmed(tx, row);
 }
 
-/** A new member knows the times of the cohort as they are, and needs no reminder of what begins within the hour. */
+/**
+ * Returns the columns of a new member, who knows the current times and needs no reminder within the next
+ * hour.
+ */
 async function knownOf(tx: Tx, cohortId: string, now: Date) {
   const { changeNo } = await members.changeOf(tx, cohortId);
   return {

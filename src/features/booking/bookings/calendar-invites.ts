@@ -8,9 +8,9 @@ export type InvitationDeps = Pick<BookingPorts, 'calendarFile' | 'cohorts' | 'cl
   links: Pick<BookingLinks, 'joinUrl' | 'manageUrl'>;
 };
 
-/** What of a booking goes into a calendar elsewhere, always by the same UIDs. */
+/** Calendar data of bookings for external calendars, with stable UIDs. */
 export interface BookingCalendar {
-  /** For whoever fetches it. @returns null where it has no time: a cohort without sessions to come. */
+  /** Returns the calendar file of a booking; null without a time: a cohort without upcoming sessions. */
   file(db: Db, row: BookingRow): Promise<string | null>;
 }
 
@@ -25,14 +25,14 @@ export function createBookingCalendar(deps: InvitationDeps): BookingCalendar {
 
 export const nameOf = ({ name, username }: BookingContext) => name ?? username;
 
-/** A booking, and what its customer is told of it. */
+/** Booking and the data of its emails to the customer. */
 export interface BookingEmailContext {
   row: BookingRow;
   facts: BookingContext;
   times: readonly OccurrenceTime[];
 }
 
-/** An iCalendar object; null when there is no time to put into it. */
+/** Returns an iCalendar object; null when the booking has no time. */
 export function calendarInvite(
   deps: InvitationDeps,
   { row, facts, times }: BookingEmailContext,
@@ -49,13 +49,13 @@ export function calendarInvite(
   return deps.calendarFile({ method: isAllOff ? 'CANCEL' : method, entries });
 }
 
-/** The time of a booking, or of one session of its cohort. */
+/** Time of a booking, or of one session of its cohort. */
 export type OccurrenceTime = Pick<CalendarEntry, 'uid' | 'startsAt' | 'endsAt'> & {
-  /** It is not held any more, which the customer may not know yet. */
+  /** Marks a session that is no longer held, which the customer may not know yet. */
   isRemoved: boolean;
 };
 
-/** When it takes place: of a cohort, the sessions that are to come. */
+/** Returns the time of a booking, or the upcoming sessions of its cohort. */
 export async function timesOf(deps: InvitationDeps, db: Db, row: BookingRow): Promise<OccurrenceTime[]> {
   return row.cohort_id === null ? ownTime(row) : sessionTimes(deps, db, row, row.cohort_id);
 }

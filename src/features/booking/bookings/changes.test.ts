@@ -20,7 +20,7 @@ const { memberCookie, cohort, creator, product, open, booking, booked, act, mail
 
 const hour = hoursOf(clock);
 
-test('canceled: a customer within the policy and a creator give the money back; the time is free', async () => {
+test('a cancellation within the policy or by the creator refunds the payment and frees the time', async () => {
   const of = await creator();
   const productId = await product(of, { refundPolicyDays: 2 });
   const simulate = (id: string, event: string, more: object = {}) =>
@@ -53,7 +53,7 @@ test('canceled: a customer within the policy and a creator give the money back; 
   assert.match(told?.text ?? '', /given back to your card/);
 });
 
-test('no refund of its creator stands for what a cancellation gives back', async () => {
+test('a refund by the creator does not count as the refund of a cancellation', async () => {
   const of = await creator();
   const productId = await product(of);
   const id = await booked(of, { productId, startsAt: hour(49) });
@@ -69,7 +69,7 @@ test('no refund of its creator stands for what a cancellation gives back', async
   assert.equal(canceled.at('data.refundedCents'), 5000, 'all that was left');
 });
 
-test('moved: never neither, never both', async () => {
+test('a move never leaves a booking with no time or with both', async () => {
   const of = await creator();
   const productId = await product(of, { bufferMin: 30, durationMin: 30 });
   const [a, b] = [hour(48), hour(50)];
@@ -106,7 +106,7 @@ test('moved: never neither, never both', async () => {
   );
 });
 
-test('reminded an hour before, joined, and over', async () => {
+test('a booking is reminded an hour before, joined, and completed', async () => {
   const of = await creator();
   const productId = await product(of);
   const simulate = (id: string, event: string) => act(of, id, 'simulate', { event });
@@ -140,7 +140,7 @@ test('reminded an hour before, joined, and over', async () => {
   assert.deepEqual(new Set(told), new Set(['booking.reminder', 'booking.completed', 'booking.no_show']));
 });
 
-test('the room is made before the start; each has a way in of their own', async () => {
+test('a room is created before the start, with a separate link for each side', async () => {
   const of = await creator();
   const productId = await product(of, { recordable: true });
   const startsAt = hour(5);
@@ -178,7 +178,7 @@ test('the room is made before the start; each has a way in of their own', async 
   assert.equal((await enter(moved.string('data.joinUrl'))).status, 410);
 });
 
-test('whoever types a name writes no more than a name: neither in the mail, nor in the way of the room', async () => {
+test('a customer name cannot inject text into the email or the room link', async () => {
   const of = await creator();
   const productId = await product(of, { title: 'A\nlesson' });
   const startsAt = hour(5);
@@ -201,7 +201,7 @@ test('whoever types a name writes no more than a name: neither in the mail, nor 
   assert.equal(room.at('data.name'), 'A lesson');
 });
 
-test('each session of a cohort has a room; who is shown its videos and recordings is who has booked', async () => {
+test('each cohort session has a room, and members see its videos and recordings', async () => {
   const of = await creator();
   const [first, second] = [hour(30), hour(60)];
   const endOf = (startsAt: string) => new Date(Date.parse(startsAt) + HOUR_MS).toISOString();
@@ -282,7 +282,7 @@ test('each session of a cohort has a room; who is shown its videos and recording
   assert.deepEqual(await seen(), [404, 404, 200, 200, 404]);
 });
 
-test('a creator who is suspended for a week cannot hold what is booked', async () => {
+test('a creator who is suspended for a week has the upcoming bookings canceled', async () => {
   const of = await creator();
   const id = await booked(of, { productId: await product(of), startsAt: hour(24 * 20) });
   await app.container.sql`update account set suspended_at = ${clock.now()} where id = ${of.account.id}`;

@@ -25,7 +25,7 @@ interface Deps {
   sales: Pick<BookingSales, 'expire'>;
 }
 
-/** What happens in the rooms of bookings (who has come, what was recorded), and to the cohorts that they are of. */
+/** Consumes events of booking rooms (joins, recordings) and of their cohorts. */
 export function createBookingConsumers(
   { clock, jobs, bookings, sales }: Deps,
   { room, cohort }: Heard,
@@ -40,12 +40,12 @@ export function createBookingConsumers(
       for (const id of await members.listOfCohort(tx, data.cohortId, 'CONFIRMED')) {
         await bookings.cancelIn({ tx, append }, id, { by: 'CREATOR' });
       }
-      // Whoever pays just now is given it back.
+      // A payment in progress is refunded.
       for (const id of await members.listOfCohort(tx, data.cohortId, 'PENDING_PAYMENT')) {
         await sales.expire({ tx, append }, id);
       }
     }),
-    // Members are many: a worker tells them.
+    // A job notifies the members, because there can be many.
     on(cohort.rescheduled, (tx, { data: { cohortId } }) => jobs.enqueue(tx, cohortMovedJob, { cohortId })),
     on(room.joined, async (tx, { data: { roomId, role, identity } }) => {
       const who = role === 'HOST' ? role : { identity };

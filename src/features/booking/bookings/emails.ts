@@ -15,13 +15,16 @@ import type { BookingContext, BookingRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { refundableUntil } from './rules.ts';
 
-/** Mails to the customer of a booking, in the transaction of what they tell of. */
+/** Emails to the customer of a booking, enqueued in the transaction of the change. */
 export interface BookingEmails {
   confirmed(tx: Tx, row: BookingRow): Promise<void>;
-  /** One of a cohort: with the sessions that are not held since the change that `row` says its customer knows. */
+  /**
+   * Sends the new times. A cohort booking lists the sessions that were removed since the change number in
+   * `row`.
+   */
   moved(tx: Tx, row: BookingRow): Promise<void>;
   canceled(tx: Tx, row: BookingRow, isRefunded: boolean): Promise<void>;
-  /** One of a cohort: with the times of the session. */
+  /** Sends a reminder, with the times of the session for a cohort. */
   reminder(tx: Tx, row: BookingRow): Promise<void>;
 }
 
@@ -31,7 +34,7 @@ interface Written {
   kind: string;
   subject: string;
   lines: (string | null)[];
-  /** The calendar that goes with it. */
+  /** Method of the attached calendar. */
   method: 'REQUEST' | 'CANCEL' | null;
 }
 
@@ -41,12 +44,12 @@ export function createBookingEmails(deps: Deps): BookingEmails {
     const told = { row: begun(row, facts), facts, times: await timesOf(deps, tx, row) };
     await deps.mailbox.enqueue(tx, buildEmail(deps, told, write(told)));
   };
-  /** No more than the mailbox takes: its address was typed once. */
+  /** Emails are limited per mailbox, because the address was typed once. */
   const sendLater: typeof send = async (tx, row, write) => {
     if (await deps.mailCaps.mayMail(row.customer_email, null)) await send(tx, row, write);
   };
   return {
-    // It was counted when it was paid or booked.
+    // Sent without a limit: it was counted at the payment or booking.
     confirmed: (tx, row) => send(tx, row, (told) => confirmation(deps, told)),
     moved: (tx, row) => sendLater(tx, row, (told) => removal(deps, told)),
     canceled: (tx, row, isRefunded) => sendLater(tx, row, (told) => cancellation(told, isRefunded)),
@@ -54,7 +57,7 @@ export function createBookingEmails(deps: Deps): BookingEmails {
   };
 }
 
-/** A booking of a cohort begins with it. */
+/** A cohort booking begins with its cohort. */
 const begun = (row: BookingRow, facts: BookingContext) => ({
   ...row,
   starts_at: row.starts_at ?? facts.cohort_starts_at,
@@ -89,7 +92,7 @@ function ways({ links, clock }: Deps, { row, facts }: BookingEmailContext): stri
 
 const zoneOf = (row: BookingRow) => row.customer_timezone ?? row.timezone;
 
-/** When it takes place: with the sessions of a cohort. */
+/** Returns the lines about the time, with the sessions of a cohort. */
 function whenOf({ row, times }: BookingEmailContext): string[] {
   const first = formatTimeLines(row).join('\n');
   if (row.type !== 'COHORT') return [first];
@@ -101,7 +104,7 @@ function whenOf({ row, times }: BookingEmailContext): string[] {
   ];
 }
 
-/** The calendar that goes with the mail has all of them. */
+/** Maximum sessions listed in an email; the attached calendar has all. */
 const MAX_LISTED = 20;
 
 function listed(title: string, row: BookingRow, times: readonly OccurrenceTime[]): string[] {

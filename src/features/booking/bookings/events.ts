@@ -159,7 +159,7 @@ export const bookingEvents: EventDefinition[] = [
   bookingReminder,
 ];
 
-/** What others hear of bookings by. */
+/** Events that bookings emit. */
 export interface BookingEvents {
   confirmed: typeof bookingConfirmed;
   rescheduled: typeof bookingRescheduled;

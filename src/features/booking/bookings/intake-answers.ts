@@ -9,7 +9,7 @@ const PHONE = /^\+?[\d\s().\-/]{5,30}$/;
 export type IntakeAnswers = Record<string, string | boolean>;
 
 /**
- * The answers to the questions of a product; what was not asked is left out.
+ * Parses the answers to the intake questions of a product; unknown keys are dropped.
  *
  * @throws {AppError} BAD_REQUEST, field `intakeAnswers.<key>`.
  */

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../../jobs/job.ts';
 
-/** The members of a cohort are told that it takes place at other times. */
+/** Job that emails the members of a cohort about its new times. */
 export const cohortMovedJob = defineJob({
   name: 'booking.cohort-moved',
   payload: Type.Object({ cohortId: Type.String() }),

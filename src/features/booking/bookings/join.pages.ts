@@ -14,8 +14,8 @@ interface Deps {
 type Asked = FastifyRequest<{ Params: { id: string }; Querystring: { token?: unknown } }>;
 
 /**
- * `/bookings/:id/join` and `/bookings/:id/host`: the ways of a customer and of the creator into the room of a booking, by
- * links that were signed for them.
+ * Serves `/bookings/:id/join` and `/bookings/:id/host`: the signed links of the customer and the creator to
+ * the room of a booking.
  */
 export function bookingJoinPages({ rooms, assets }: Deps): (app: FastifyInstance) => void {
   const enter = async ({ params: { id }, query }: Asked, reply: FastifyReply, by: JoinRole) => {

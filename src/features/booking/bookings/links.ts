@@ -1,20 +1,20 @@
 import type { Secrets } from '../../../platform/secrets.ts';
 
-/** Addresses that are for one person of one booking: whoever has them may act. */
+/** URLs for one person of one booking: the URL grants access. */
 export interface BookingLinks {
-  /** Where the customer cancels or moves it. */
+  /** Returns the URL where the customer cancels or moves the booking. */
   manageUrl(bookingId: string): string;
-  /** The customer's way into the room. */
+  /** Returns the customer's link to the room. */
   joinUrl(booking: LinkedBooking): string;
-  /** The creator's. */
+  /** Returns the creator's link to the room. */
   hostUrl(booking: LinkedBooking): string;
-  /** Was this token signed for it? */
+  /** Reports whether the token was signed for this booking. */
   isManaged(bookingId: string, token: string): boolean;
-  /** OLD: for it, before it was moved. BAD: not for it. */
+  /** Returns OLD for a link from before a move, and BAD for a link of another booking. */
   stateOf(way: JoinRole, booking: LinkedBooking, token: string): 'GOOD' | 'OLD' | 'BAD';
 }
 
-/** A booking, and which of the links to its room holds. */
+/** Booking with the version of its valid room links. */
 export interface LinkedBooking {
   id: string;
   link_revision: number;
@@ -22,7 +22,7 @@ export interface LinkedBooking {
 
 export type JoinRole = 'join' | 'host';
 
-/** @param deps.publicUrl without a slash at the end. */
+/** @param deps.publicUrl base URL without a trailing slash. */
 export function createBookingLinks({
   secrets,
   publicUrl,

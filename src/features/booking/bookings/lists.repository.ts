@@ -12,7 +12,7 @@ import {
 import { searchPage } from '../../../platform/db/search.ts';
 import { type BookingStatus, VALUES } from '../../../platform/db/tables.generated.ts';
 
-/** What is absent lets every row pass; starts from `from` on, and before `to`. */
+/** Filter of bookings. An absent field matches every row; starts are at or after `from` and before `to`. */
 export interface BookingFilter {
   status?: readonly BookingStatus[] | undefined;
   productId?: string | undefined;
@@ -27,7 +27,10 @@ interface Span {
   to: Date | undefined;
 }
 
-/** The condition of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */
+/**
+ * Returns the condition of one page, which reads few rows beyond the page
+ * (docs/decisions/lists-and-ids.md#filters).
+ */
 export function onPageOfBookings(
   workspaceId: string,
   filter: BookingFilter,
@@ -37,9 +40,9 @@ export function onPageOfBookings(
   const place = { product_id: productId, cohort_id: cohortId };
   const of = { workspace_id: workspaceId, ...place, customer_email: customerEmail };
   const listed = { table: 'booking', prefix: 'bkg', of } as const;
-  // The indexes of a product's and a cohort's bookings have them by status alone.
+  // The indexes by product and by cohort include no other filter column than the status.
   const isOfPlace = productId !== undefined || cohortId !== undefined;
-  // The index of a customer's has the workspace.
+  // The index by customer includes the workspace.
   const ofPlace = customerEmail === undefined ? { ...of, workspace_id: undefined } : of;
   const onPageOfPlace = (where?: RawBuilder<unknown>) => sql<SqlBool>`booking.workspace_id = ${workspaceId}
     and ${pageByIndexOrder(page, { ...listed, of: ofPlace, where }, each)}`;
@@ -48,7 +51,7 @@ export function onPageOfBookings(
   if (from !== undefined || to !== undefined) {
     const wanted = { page, workspaceId, listed, statuses };
     const span = { from, to };
-    // All of a cohort begin together.
+    // All bookings of a cohort begin together.
     if (cohortId !== undefined) {
       const where = sql`exists (select from (${cohortsWithin(workspaceId, span)}) one where at = ${cohortId})`;
       return onPageOfPlace(where);
@@ -71,7 +74,7 @@ const isWithin = ({ from, to }: Span) =>
 const cohortsWithin = (workspaceId: string, span: Span) =>
   sql`select id as at from cohort where workspace_id = ${workspaceId} and ${isWithin(span)}`;
 
-/** Also of a cohort that does. */
+/** Includes bookings of a cohort that begins in the range. */
 function beginsWithin(workspaceId: string, span: Span): RawBuilder<unknown> {
   return sql`((${isWithin(span)}) or cohort_id = any(array(${cohortsWithin(workspaceId, span)})))`;
 }
@@ -83,7 +86,7 @@ interface Wanted {
   statuses: readonly BookingStatus[];
 }
 
-/** Those of one product, or of one customer. */
+/** Returns the page of bookings of one product or customer within a time range. */
 function beginningOf(
   { page, workspaceId, statuses }: Wanted,
   span: Span,
@@ -102,9 +105,10 @@ function beginningOf(
 }
 
 /**
- * The ids of a page of all that begin in a span: of its whole months, of the whole days before and after these, of what
- * is left at both ends, and of cohorts. Those that begin on one day, or in one month, are in order in an index of their
- * own. A page is of as many days and months as it has rows at most: of those whose first one comes first.
+ * Returns the IDs of a page of bookings that begin in a range: in its whole months, in the whole days before
+ * and after these, in the rest at both ends, and with their cohorts. An index lists the bookings of each day
+ * and month in order. A page reads at most as many days and months as it has rows, those with the first
+ * bookings.
  */
 function beginning(wanted: Wanted, span: Span): RawBuilder<unknown> {
   const { page, workspaceId, listed, statuses } = wanted;
@@ -141,7 +145,10 @@ function beginning(wanted: Wanted, span: Span): RawBuilder<unknown> {
     )}`;
 }
 
-/** A page of those of each, by status; of no more of them than can have a row of the page. */
+/**
+ * Returns a page of the bookings of each item, by status, limited to the items that can have a row on the
+ * page.
+ */
 function ofEach(
   { page, listed, statuses }: Wanted,
   each: RawBuilder<unknown>,

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 
 let app: TestApp;
-/** The creator whose bookings these are. */
+/** API key of the creator of the bookings. */
 let key: string;
 let workspaceId: string;
 before(async () => {
@@ -18,8 +18,8 @@ after(() => app.close());
 const BOOKINGS = 900;
 
 /**
- * They begin in another order than they were made, some of them with a day or a month, some with their cohort. Their ids
- * are of one year.
+ * Inserts bookings in another order than they begin, some on a shared day or month, some with a cohort. Their
+ * IDs cover one year.
  */
 async function insertBookings(): Promise<void> {
   await app.container.sql.begin(async (tx) => {
@@ -39,7 +39,7 @@ async function insertBookings(): Promise<void> {
   });
 }
 
-/** Every page of the list. */
+/** Returns every page of the list. */
 async function list(query: string): Promise<string[]> {
   const ids: string[] = [];
   let cursor = '';
@@ -91,7 +91,7 @@ const SPANS: readonly Span[] = [
   { from: '2026-01-10T10:00:00Z', to: '2026-04-20T10:00:00Z', status: 'EXPIRED' },
 ];
 
-/** Of one product, cohort or customer. */
+/** Filters for one product, cohort or customer. */
 const OF_ONE: readonly Span[] = [
   { productId: 'bkp_1' },
   { productId: 'bkp_2', status: 'COMPLETED' },
@@ -109,7 +109,7 @@ for (const span of [...SPANS, ...OF_ONE]) {
   });
 }
 
-test('what they are looked for in has some outside of most spans', async () => {
+test('the test data has bookings outside of most ranges', async () => {
   assert.equal((await expected({})).length, BOOKINGS);
   assert.ok(
     (await expected({ from: '2026-01-15T00:00:00Z', to: '2026-03-01T00:00:00Z' })).length < BOOKINGS / 2,
@@ -117,7 +117,7 @@ test('what they are looked for in has some outside of most spans', async () => {
   assert.ok((await expected({ from: '2026-05-01T00:00:00Z' })).length > 0);
 });
 
-test('an account without bookings has none at any time', async () => {
+test('an account without bookings has none in any range', async () => {
   const { key: other } = await app.createKey();
   const path = '/booking/bookings?from=0001-01-01T00:00:00Z&to=9999-12-31T00:00:00Z';
   const page = (await app.request('GET', path, { key: other })).assertOk(200);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import { type BookingRow, idsOf } from './repository.ts';
 
-/** Bookings of cohorts, and the sessions that they are for. */
+/** Lists bookings of a cohort. */
 
 export async function listOfCohort(
   db: Db,
@@ -19,7 +19,7 @@ export async function listOfCohort(
   return idsOf(rows);
 }
 
-/** Cohorts with members that have begun, or begin soon. */
+/** Lists cohorts with members that have begun or begin soon. */
 export async function listActiveCohorts(db: Db, { now, soon }: { now: Date; soon: Date }): Promise<string[]> {
   const rows = await db
     .selectFrom('cohort')
@@ -35,12 +35,12 @@ export async function listActiveCohorts(db: Db, { now, soon }: { now: Date; soon
   return idsOf(rows);
 }
 
-/** Under its lock, what its sessions have can be changed by nobody else. */
+/** Locks the cohort, so that no other transaction changes its sessions. */
 export async function lockCohort(tx: Tx, id: string): Promise<void> {
   await sql`select from cohort where id = ${id} for no key update`.execute(tx);
 }
 
-/** Under the lock of the cohort: the last change of its times. */
+/** Returns the last change of the cohort's times; requires its lock. */
 export async function changeOf(tx: Tx, cohortId: string): Promise<{ changeNo: number; startsAt: Date }> {
   return tx
     .selectFrom('cohort')
@@ -49,7 +49,7 @@ export async function changeOf(tx: Tx, cohortId: string): Promise<{ changeNo: nu
     .executeTakeFirstOrThrow();
 }
 
-/** Members after one of them who do not know the last change of their cohort. */
+/** Lists members after the given one who do not know the last change of their cohort. */
 export async function listMembersToNotify(
   db: Db,
   cohortId: string,
@@ -70,7 +70,7 @@ export async function listMembersToNotify(
   return idsOf(rows);
 }
 
-/** A session that is held soon. */
+/** Session that begins soon. */
 export interface UpcomingSession {
   id: string;
   cohort_id: string;
@@ -78,7 +78,7 @@ export interface UpcomingSession {
   ends_at: Date;
 }
 
-/** Sessions that begin soon, of which members were told earlier than `noticeMin` minutes before. */
+/** Lists sessions that begin soon and whose times were set more than `noticeMin` minutes before the start. */
 export function listUpcomingSessions(
   db: Db,
   { now, soon, noticeMin }: { now: Date; soon: Date; noticeMin: number },
@@ -95,7 +95,7 @@ export function listUpcomingSessions(
     .execute();
 }
 
-/** Members after one of them who were not reminded of a session. */
+/** Lists members after the given one who were not reminded of a session. */
 export async function listUnremindedMembers(
   db: Db,
   session: UpcomingSession,
@@ -118,7 +118,7 @@ export async function listUnremindedMembers(
 const isUnreminded = (startsAt: Date) =>
   sql<boolean>`coalesce(reminded_until, '-infinity') < ${startsAt}::timestamptz`;
 
-/** Under the lock of the cohort: is the session still held at this time? */
+/** Reports whether the session still takes place at this time; requires the cohort lock. */
 export async function isHeld(tx: Tx, { id, starts_at }: UpcomingSession): Promise<boolean> {
   const row = await tx
     .selectFrom('cohort_session')

@@ -14,7 +14,7 @@ type Deps = Pick<BookingPorts, 'db' | 'events' | 'clock' | 'log'> & { letters: B
 
 const BATCH = 100;
 
-/** Tells the members of a cohort, one by one, that it takes place at other times: each once of each change. */
+/** Returns the job that notifies the members of a cohort about new times, each member once per change. */
 export function createCohortNotifier(deps: Deps): JobWorker<typeof cohortMovedJob.payload> {
   const { db } = deps;
   return {
@@ -31,7 +31,7 @@ export function createCohortNotifier(deps: Deps): JobWorker<typeof cohortMovedJo
   };
 }
 
-/** Reminds the members of cohorts of the sessions that begin within the hour: each once of each time of a session. */
+/** Reminds cohort members of sessions that begin within the hour, each member once per time of a session. */
 export async function remindMembers(deps: Deps): Promise<void> {
   const { db, events, clock } = deps;
   const now = clock.now();
@@ -45,7 +45,9 @@ export async function remindMembers(deps: Deps): Promise<void> {
   }
 }
 
-/** One that cannot be dealt with now does not keep the others waiting. @returns how many there were. */
+/**
+ * Runs a function for each member; a failing one does not block the others. @returns the number of members.
+ */
 async function eachMember(
   { log, signal }: Pick<Deps, 'log'> & { signal?: AbortSignal },
   list: (after: string) => Promise<string[]>,

@@ -43,7 +43,7 @@ interface Entry {
   status: string;
 }
 
-/** A calendar as a mail program reads it, its times by its own VTIMEZONE. */
+/** Parses a calendar as an email client does, with times by its own VTIMEZONE. */
 function read(text: string | null | undefined): { method: string; entries: Entry[] } {
   const parsed: unknown = ICAL.parse(text ?? '');
   assert.ok(Array.isArray(parsed));
@@ -68,7 +68,7 @@ async function toBeTold(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Two workers at once, until nothing is left to be told. */
+/** Runs two workers concurrently until no notification is due. */
 async function tellMembers(): Promise<void> {
   const { container } = app;
   const start = () =>
@@ -78,7 +78,7 @@ async function tellMembers(): Promise<void> {
   await Promise.all(workers.map((one) => one.stop()));
 }
 
-test('mails of a cohort carry its sessions; members are told once of each change of them', async () => {
+test('cohort emails carry the sessions, and each change is sent to members once', async () => {
   const of = await creator();
   const [first, moved, second, third] = [hour(30), hour(31), hour(54), hour(78)];
   const { productId, cohortId } = await cohort(of, {
@@ -156,7 +156,7 @@ test('mails of a cohort carry its sessions; members are told once of each change
   );
 });
 
-test('a cohort without sessions has no calendar; what it is moved to counts for its members', async () => {
+test('a cohort without sessions has no calendar; its new time counts for its members', async () => {
   const of = await creator();
   const [later, sooner] = [hour(72), hour(48)];
   const { productId, cohortId } = await cohort(of, { startsAt: hour(24) }, { refundPolicyDays: 1 });
@@ -184,7 +184,7 @@ test('a cohort without sessions has no calendar; what it is moved to counts for 
   clock.set(now);
 });
 
-test('members are reminded before each session, once, and again of one that was moved', async () => {
+test('members are reminded once before each session, and again when it moved', async () => {
   const of = await creator();
   const [first, second, third] = [hour(30), hour(32), hour(36)];
   const { productId, cohortId } = await cohort(of, {
@@ -193,7 +193,7 @@ test('members are reminded before each session, once, and again of one that was 
   });
   await booked(of, { productId, cohortId }, 'Dora');
   const [one, two] = await sessionIds(of, cohortId);
-  /** As two workers do, an hour before. */
+  /** Runs two workers an hour before the start. */
   const remindedBefore = async (startsAt: string) => {
     clock.set(Date.parse(startsAt) - HOUR_MS);
     await Promise.all([runTask(app.container, 'bookings'), runTask(app.container, 'bookings')]);
@@ -204,7 +204,7 @@ test('members are reminded before each session, once, and again of one that was 
   await runTask(app.container, 'bookings');
   assert.equal((await lettersTo('Dora', 'booking-reminder')).length, 0);
   assert.equal(await remindedBefore(first), 1);
-  // The one that they were reminded of comes last now, and the other one between.
+  // The session they were reminded of is last now, and the other one is between.
   const swapped = [
     { id: two, ...session(second) },
     { id: one, ...session(third) },

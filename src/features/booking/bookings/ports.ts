@@ -6,27 +6,27 @@ import type { Payments } from '../../commerce/payments/index.ts';
 import type { MailCaps, NewEmail } from '../../integration/mail/index.ts';
 import type { ProductRow } from './repository.ts';
 
-/** A transaction, and what it appends. */
+/** Transaction and the function that appends events in it. */
 export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }
 
-/** From the start to the end and the buffer after it, which is excluded. */
+/** Half-open range from the start to the end of the buffer. */
 interface Span {
   startsAt: Date;
   freeAt: Date;
 }
 
-/** Whose a time in the calendar is. */
+/** Owner of a time in the calendar. */
 type TakenBy = { bookingId: string } | { occurrenceId: string };
 
-/** A start that is offered. */
+/** Slot that is offered. */
 export interface AvailableSlot extends Span {
   endsAt: Date;
 }
 
-/** What a booking of a cohort has to know of it. */
+/** Cohort data that a booking needs. */
 export interface CohortDetails {
   id: string;
   product_id: string;
@@ -38,38 +38,38 @@ export interface CohortDetails {
   enrollment_closes_at: Date | null;
 }
 
-/** A session of a cohort. */
+/** Session of a cohort. */
 interface SessionFacts {
   id: string;
   starts_at: Date;
   ends_at: Date;
 }
 
-/** Of a product: its cohort, or the time that it begins. */
+/** Spot of a product: a cohort, or a start time. */
 export interface HeldSpot {
   productId: string;
   cohortId: string | null;
   startsAt: Date | null;
 }
 
-/** PUBLISH for who fetches it; REQUEST and CANCEL are what mails carry (RFC 5546, 3.2). */
+/** iCalendar method: PUBLISH for downloads, REQUEST and CANCEL for emails (RFC 5546, 3.2). */
 export type CalendarMethod = 'PUBLISH' | 'REQUEST' | 'CANCEL';
 
-/** What goes into a calendar. */
+/** Entry of a calendar file. */
 export interface CalendarEntry {
-  /** The same for the whole life of a booking, or of one session in it. */
+  /** Identifier that never changes for a booking, or for one of its sessions. */
   uid: string;
-  /** Grows with each change. */
+  /** Increases with each change. */
   sequence: number;
   isCanceled: boolean;
   startsAt: Date;
   endsAt: Date;
-  /** IANA. */
+  /** IANA zone. */
   timezone: string;
   title: string;
-  /** Of the way in. */
+  /** URL to join the room. */
   location: string;
-  /** Where it is canceled or moved. */
+  /** URL to cancel or move the booking. */
   url: string;
   organizer: string;
   createdAt: Date;
@@ -77,7 +77,7 @@ export interface CalendarEntry {
   attendee: { name: string; email: string };
 }
 
-/** What bookings are built on. */
+/** Dependencies of bookings. */
 export interface BookingPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
@@ -87,21 +87,24 @@ export interface BookingPorts {
   products: {
     /** @throws {AppError} NOT_FOUND. */
     get(workspaceId: string, id: string): Promise<ProductRow>;
-    /** It stays as it is meanwhile; others book it as well. @throws {AppError} NOT_FOUND. */
+    /**
+     * Locks the product for share: it cannot change until the transaction ends, and other bookings may lock
+     * it too. @throws {AppError} NOT_FOUND.
+     */
     hold(tx: Tx, id: string): Promise<ProductRow>;
   };
   cohorts: {
     /** @throws {AppError} NOT_FOUND. */
     get(workspaceId: string, id: string): Promise<CohortDetails>;
-    /** In order of time. */
+    /** Lists sessions by start time. */
     sessions(db: Db, id: string): Promise<SessionFacts[]>;
-    /** Those that are not held, by a change after this one. */
+    /** Lists sessions that were removed after this change. */
     removedSessions(db: Db, id: string, changeNo: number): Promise<SessionFacts[]>;
     seats: {
-      /** @returns false when the cohort is full, or takes nobody. */
+      /** Claims a seat. @returns false when the cohort is full or does not accept members. */
       claim(tx: Tx, cohortId: string): Promise<boolean>;
       release(tx: Tx, cohortId: string): Promise<void>;
-      /** What was claimed is somebody's now. */
+      /** Converts a claimed seat to a booked one. */
       take(work: TransactionContext, cohortId: string): Promise<void>;
       leave(work: TransactionContext, cohortId: string): Promise<void>;
     };
@@ -114,9 +117,9 @@ export interface BookingPorts {
   };
   slots: {
     /**
-     * @param except a booking whose own time does not count.
-     * @throws {AppError} CONFLICT, field `startsAt`, when it is taken; BAD_REQUEST, field `startsAt`, when no slot begins
-     * then.
+     * @param except a booking whose own time is ignored.
+     * @throws {AppError} CONFLICT, field `startsAt`, when it is taken; BAD_REQUEST, field `startsAt`, when no
+     *   slot begins then.
      */
     assertOffered(
       db: Db,
@@ -125,16 +128,16 @@ export interface BookingPorts {
       except?: { bookingId: string },
     ): Promise<AvailableSlot>;
   };
-  /** The zone in which the creator offers time. */
+  /** Returns the zone in which the creator offers time. */
   timezoneOf(db: Db, workspaceId: string): Promise<string>;
   waitlist: {
-    /** Is this place kept for the entry? */
+    /** Reports whether this spot is held for the entry. */
     isKept(db: Db, place: HeldSpot, entryId: string): Promise<boolean>;
-    /** Gives the place that is kept for the entry up for its booking. @returns false when none is. */
+    /** Releases the spot that is held for the entry to its booking. @returns false when none is held. */
     take(tx: Tx, place: HeldSpot, entryId: string): Promise<boolean>;
   };
   mailbox: { enqueue(tx: Tx, mail: NewEmail): Promise<void> };
   mailCaps: Pick<MailCaps, 'mayMail'>;
-  /** An iCalendar object (RFC 5545). */
+  /** Returns an iCalendar object (RFC 5545). */
   calendarFile(file: { method: CalendarMethod; entries: readonly CalendarEntry[] }): string;
 }

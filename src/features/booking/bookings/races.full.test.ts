@@ -13,17 +13,17 @@ after(() => app.close());
 const { creator, cohort } = bookingClient(() => app);
 const { raceForSeat, raceForTime } = runConcurrently(() => app);
 
-test('100 at once for the last seat of a class: one is confirmed, and nobody else is charged', async () => {
+test('one of 100 concurrent buyers gets the last seat of a class, and only that one is charged', async () => {
   const class_ = { type: 'LIVE_CLASS', capacity: 1 };
   await raceForSeat(await creator(), class_, { startsAt: '2027-03-03T08:00:00.000Z' }, 100);
 });
 
-test('100 at once for the last seat of a cohort', async () => {
+test('one of 100 concurrent buyers gets the last seat of a cohort', async () => {
   const of = await creator();
   const where = await cohort(of, { startsAt: '2027-03-10T08:00:00.000Z', capacity: 1 });
   await raceForSeat(of, {}, where, 100);
 });
 
-test('100 at once for one time of a creator, across products: one has it', async () => {
+test('one of 100 concurrent buyers gets one time of a creator, across products', async () => {
   await raceForTime(await creator(), '2027-03-03T08:00:00.000Z', 100);
 });

@@ -13,10 +13,10 @@ export type OccurrenceRow = Selectable<ClassOccurrenceTable>;
 export type ProductRow = Selectable<BookingProductTable>;
 export type BookingChange = Omit<Updateable<BookingTable>, 'id' | 'workspace_id' | 'event_sequence'>;
 
-/** A booking, when it begins (one of a cohort with it), and what of its money was given back. */
+/** Booking with its start (of a cohort: the cohort's) and its refunded amount. */
 export type BookingDetails = BookingRow & { begins_at: Date; refunded_cents: number };
 
-/** One of a cohort begins with it. */
+/** A cohort booking begins with its cohort. */
 const beginsAt = sql<Date>`coalesce(booking.starts_at,
   (select cohort.starts_at from cohort where cohort.id = booking.cohort_id))`;
 
@@ -48,12 +48,12 @@ export function findBookingDetails(
     .executeTakeFirst();
 }
 
-/** By id alone: its checkout names it, or a link that was signed for it. */
+/** Finds a booking by ID in any workspace: its checkout or a signed link names it. */
 export function findBooking(db: Db, id: string): Promise<BookingRow | undefined> {
   return db.selectFrom('booking').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** When it begins; one of a cohort with it. */
+/** Returns the start of a booking, or of its cohort. */
 export async function beginOf(db: Db, id: string): Promise<Date> {
   const row = await db
     .selectFrom('booking')
@@ -63,7 +63,7 @@ export async function beginOf(db: Db, id: string): Promise<Date> {
   return row.begins_at;
 }
 
-/** How many there ever were of each product; none where there were none. */
+/** Returns the number of bookings ever made per product; products without bookings are omitted. */
 export async function countBookings(db: Db, productIds: readonly string[]): Promise<Map<string, number>> {
   if (productIds.length === 0) return new Map();
   const rows = await db
@@ -89,9 +89,10 @@ export function listBookingDetails(
 }
 
 /**
- * The row, under the locks that every change of it takes: its cohort or classes first, as everybody does.
+ * Returns the booking under the locks that every change of it takes: first its cohort or classes, as all
+ * transactions do.
  *
- * @param occurrenceId of another class that it is to move to.
+ * @param occurrenceId another class to move the booking to.
  */
 export async function lockBooking(
   tx: Tx,
@@ -112,7 +113,7 @@ export function updateBooking(tx: Tx, id: string, change: BookingChange): Promis
 
 export const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
-/** Those that begin soon, and whose customers were not told so. */
+/** Lists bookings that begin soon and whose customers were not reminded. */
 export async function listDueReminders(
   db: Db,
   { now, soon }: { now: Date; soon: Date },
@@ -131,7 +132,6 @@ export async function listDueReminders(
   return idsOf(rows);
 }
 
-/** Those whose time is over. */
 export async function listFinished(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('booking')
@@ -144,7 +144,7 @@ export async function listFinished(db: Db, now: Date, limit: number): Promise<st
   return idsOf(rows);
 }
 
-/** Those to come whose creators are suspended since then. */
+/** Lists upcoming bookings whose creators were suspended before `suspendedBefore`. */
 export async function listOfSuspendedCreators(
   db: Db,
   { now, suspendedBefore }: { now: Date; suspendedBefore: Date },
@@ -165,7 +165,7 @@ export async function listOfSuspendedCreators(
 
 // ---- Rooms
 
-/** Those that take place soon, or now, and have no room yet. */
+/** Lists bookings that take place now or soon and have no room yet. */
 export async function listWithoutRoom(
   db: Db,
   { now, soon }: { now: Date; soon: Date },
@@ -178,7 +178,7 @@ export async function listWithoutRoom(
     .where('room_id', 'is', null)
     .where('starts_at', '<=', soon)
     .where('ends_at', '>', now)
-    // By the index: nothing lasts longer.
+    // Enables the index: no booking lasts longer.
     .where('ends_at', '<=', sql<Date>`${soon}::timestamptz + interval '10 hours'`)
     .orderBy('starts_at')
     .limit(limit)
@@ -186,7 +186,7 @@ export async function listWithoutRoom(
   return idsOf(rows);
 }
 
-/** The room of the session that is now. */
+/** Stores the room of the current session. */
 export async function setBookingRoom(db: Db, id: string, roomId: string): Promise<void> {
   await db.updateTable('booking').set({ room_id: roomId }).where('id', '=', id).execute();
 }
@@ -199,7 +199,7 @@ export function findOccurrence(db: Db, id: string): Promise<OccurrenceRow | unde
   return db.selectFrom('class_occurrence').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Somebody is in a room: a host, or a customer (null: whoever of a ONE_TO_ONE it is). */
+/** Marks that a host or a customer joined a room (null: the customer of a ONE_TO_ONE). */
 export async function markJoined(
   tx: Tx,
   roomId: string,
@@ -220,7 +220,7 @@ export async function markJoined(
     .execute();
 }
 
-/** What was recorded in a room belongs to its bookings: all of it, the last one in front. */
+/** Adds a recording of a room to its bookings; the newest becomes the main one. */
 export async function linkRecording(
   tx: Tx,
   roomId: string,
@@ -235,18 +235,18 @@ export async function linkRecording(
         then coalesce(ends_at, ${now}) + make_interval(days => replay_access_days) end`,
     })
     .where('room_id', '=', roomId)
-    // A cohort has many rooms: its creator shows it what was recorded.
+    // A cohort has many rooms: its creator shares the recordings with it.
     .where('type', '<>', 'COHORT')
     .where(sql<boolean>`${videoId} <> all (recording_video_ids)`)
     .execute();
 }
 
-/** The product of a booking as it is now. */
+/** Returns the current product of a booking. */
 export function findProduct(db: Db, id: string): Promise<ProductRow> {
   return db.selectFrom('booking_product').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 }
 
-/** What people are told of a booking beside itself. */
+/** Finds the data about a booking that emails and events add to the row. */
 export function findBookingContext(db: Db, id: string) {
   return db
     .selectFrom('booking')
@@ -272,7 +272,7 @@ interface NewOccurrence {
 }
 type OfProduct = Pick<ProductRow, 'id' | 'workspace_id' | 'capacity'>;
 
-/** The class of a product at one time, made where there is none. @returns its id. */
+/** Returns the ID of the class of a product at one time; inserts it when missing. */
 export async function ensureOccurrence(
   tx: Tx,
   product: OfProduct,
@@ -302,7 +302,7 @@ function ofTime(tx: Tx, product: OfProduct, startsAt: Date) {
     .where('starts_at', '=', startsAt);
 }
 
-/** The same under its lock. */
+/** Locks the occurrence, which is created when it is missing. */
 export async function lockOccurrence(
   tx: Tx,
   product: OfProduct,
@@ -312,7 +312,7 @@ export async function lockOccurrence(
   return ofTime(tx, product, made.startsAt).selectAll().forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
-/** Under its lock. */
+/** Runs under the lock of the row. */
 export function claimSeat(
   tx: Tx,
   id: string,

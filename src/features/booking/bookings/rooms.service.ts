@@ -9,7 +9,7 @@ import type { BookingRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { ROOM_AFTER_MS, ROOM_BEFORE_MS, roomStateOf } from './rules.ts';
 
-/** What a room is made with. */
+/** Settings of a new room. */
 interface NewRoom {
   name: string;
   recordEnabled: boolean;
@@ -38,16 +38,16 @@ export interface BookingRoomPorts extends Pick<BookingPorts, 'db' | 'clock' | 'l
     ): Promise<{ token: string }>;
   };
   cohorts: {
-    /** In order of time. */
+    /** Lists sessions by start time. */
     sessions(db: Db, cohortId: string): Promise<Session[]>;
     setRoom(tx: Tx, sessionId: string, roomId: string): Promise<void>;
   };
   links: Pick<BookingLinks, 'stateOf'>;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 
-/** Of a cohort. */
+/** Session of a cohort. */
 interface Session {
   id: string;
   starts_at: Date;
@@ -55,23 +55,26 @@ interface Session {
   room_id: string | null;
 }
 
-/** What becomes of somebody who wants to come in. */
+/** Result of a request to join a room. */
 export type JoinLink =
   | { kind: 'OPEN'; url: string }
-  /** `row.starts_at` is when the next session of a cohort begins. */
+  /** `row.starts_at` is the start of the next session for a cohort. */
   | { kind: 'EARLY' | 'OVER' | 'CANCELED' | 'REPLACED'; row: BookingRow };
 
-/** The rooms in which bookings take place (docs/decisions/booking.md#rooms). */
+/** Rooms of bookings (docs/decisions/booking.md#rooms). */
 export interface BookingRooms {
-  /** Makes those that are wanted soon; the worker calls it. */
+  /** Creates the rooms that are needed soon; the worker calls it. */
   prepare(): Promise<void>;
-  /** @param token of the link. @returns null for one that was never signed for this way into this booking. */
+  /**
+   * @param token of the link.
+   * @returns null for a token that was never signed for this role and booking.
+   */
   enter(bookingId: string, way: JoinRole, token: string): Promise<JoinLink | null>;
 }
 
 const BATCH = 50;
 const NAME_LENGTH = 120;
-/** For coming in; whoever is in stays. */
+/** Lifetime of a token for joining; people in the room stay. */
 const TTL_SEC = 3600;
 
 export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
@@ -109,7 +112,7 @@ export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
   };
 }
 
-/** Into the session that is now, or soon. */
+/** Joins the current or next session. */
 async function enterSession(
   ports: BookingRoomPorts,
   row: BookingRow,
@@ -171,7 +174,7 @@ async function wayIn(
   };
   try {
     const { token } = await rooms.mint({ workspaceId: row.workspace_id, roomId }, grant, TTL_SEC);
-    // In the fragment, which no browser sends and no log has.
+    // The fragment of a URL is neither sent nor logged.
     return { kind: 'OPEN', url: `${publicUrl}/r/${roomId}#token=${token}` };
   } catch (error) {
     const isOver = error instanceof AppError && (error.code === 'CONFLICT' || error.code === 'NOT_FOUND');
@@ -180,7 +183,10 @@ async function wayIn(
   }
 }
 
-/** The room of a booking; a class has one for all. @returns null when it takes place no more. */
+/**
+ * Returns the room of a booking, created when missing; a class shares one. @returns null when the booking no
+ * longer takes place.
+ */
 async function ensureRoom(ports: BookingRoomPorts, id: string): Promise<string | null> {
   const { db, rooms } = ports;
   const row = await repository.findBooking(db, id);
@@ -199,7 +205,7 @@ async function ensureRoom(ports: BookingRoomPorts, id: string): Promise<string |
     await repository.updateBooking(tx, id, { room_id: wanted });
     return wanted;
   });
-  // Another process was faster, or the booking was moved meanwhile.
+  // Another process was faster, or the booking was moved in the meantime.
   if (kept !== roomId && known === null) await rooms.remove(row.workspace_id, roomId);
   return kept;
 }

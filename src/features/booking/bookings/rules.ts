@@ -2,28 +2,28 @@ import { dateFromMs } from '../../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kernel/durations.ts';
 import type { BookingRow, ProductRow } from './repository.ts';
 
-/** How long a time of a ONE_TO_ONE is kept for somebody who has not pressed Pay. */
+/** Hold of a ONE_TO_ONE time until the customer presses Pay. */
 export const HOLD_MS = 10 * MINUTE_MS;
-/** How long a checkout of a class or cohort is open; it keeps no seat. */
+/** Lifetime of a checkout for a class or cohort; it holds no seat. */
 const OPEN_MS = 24 * HOUR_MS;
-/** Before the start. */
+/** Time of the reminder before the start. */
 export const REMINDER_MIN = 60;
 
 export type CanceledBy = NonNullable<BookingRow['canceled_by']>;
 
-/** When the checkout of a booking ends: nobody pays for what has begun. */
+/** Returns when the checkout of a booking expires: at the latest at the start. */
 export function payableUntil(type: ProductRow['type'], now: Date, begins: Date): Date {
   const open = now.getTime() + (type === 'ONE_TO_ONE' ? HOLD_MS : OPEN_MS);
   return dateFromMs(Math.min(open, begins.getTime()));
 }
 
-/** The time of a slot; the buffer after it is the creator's. */
+/** Returns the time of a slot with its buffer. */
 export function timeOf(product: Pick<ProductRow, 'duration_min' | 'buffer_min'>, startsAt: Date) {
   const endMs = startsAt.getTime() + product.duration_min * MINUTE_MS;
   return { startsAt, endsAt: dateFromMs(endMs), freeAt: dateFromMs(endMs + product.buffer_min * MINUTE_MS) };
 }
 
-/** Until when its customer can cancel and is given everything back; null where it has no time. */
+/** Returns the time until which the customer can cancel with a full refund; null without a time. */
 export function refundableUntil(
   row: Pick<BookingRow, 'first_starts_at' | 'refund_policy_days'>,
 ): Date | null {
@@ -32,9 +32,9 @@ export function refundableUntil(
 }
 
 /**
- * Is the money given back when a booking is canceled?
+ * Reports whether canceling a booking refunds it.
  *
- * @param wanted what a creator says; a customer is not asked.
+ * @param wanted the decision of the creator; ignored for a customer.
  */
 export function refundsAt(
   row: Pick<BookingRow, 'first_starts_at' | 'refund_policy_days'>,
@@ -46,26 +46,26 @@ export function refundsAt(
   return until === null || now <= until;
 }
 
-/** What a booking counts as once its time is over. */
+/** Returns the final status of a booking that has ended. */
 export function outcomeOf(
   row: Pick<BookingRow, 'customer_joined_at' | 'creator_joined_at'>,
 ): 'COMPLETED' | 'NO_SHOW' {
   return row.customer_joined_at === null && row.creator_joined_at !== null ? 'NO_SHOW' : 'COMPLETED';
 }
 
-/** Whoever books within the last hour needs no reminder. */
+/** Reports whether a reminder is needed: not for bookings made within the last hour. */
 export function isRemindable(startsAt: Date, now: Date): boolean {
   return startsAt.getTime() - now.getTime() > REMINDER_MIN * MINUTE_MS;
 }
 
-/** Rooms are there so long before the start. */
+/** Lead time with which rooms are created. */
 export const ROOM_BEFORE_MS = 15 * MINUTE_MS;
-/** A room is open so long after the end. */
+/** Time that a room stays open after the end. */
 export const ROOM_AFTER_MS = HOUR_MS;
 
 export type RoomState = 'EARLY' | 'OPEN' | 'OVER';
 
-/** Can people come into the room of this booking, or session, now? */
+/** Returns whether the room of a booking or session is open now. */
 export function roomStateOf(row: { starts_at: Date | null; ends_at: Date | null }, now: Date): RoomState {
   const { starts_at: from, ends_at: to } = row;
   if (from === null || to === null) return 'OVER';

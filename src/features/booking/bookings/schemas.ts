@@ -118,9 +118,9 @@ export const SimulationIn = namedSchema(
 interface Seen {
   mode: Mode;
   links: Pick<BookingLinks, 'joinUrl' | 'hostUrl'>;
-  /** Does the caller hold finance:read? */
+  /** Whether the caller has finance:read. */
   seesMoney: boolean;
-  /** Does the caller hold booking:write? */
+  /** Whether the caller has booking:write. */
   isHost: boolean;
 }
 

@@ -4,30 +4,33 @@ import type { BookingPorts } from './ports.ts';
 import type { OccurrenceRow, ProductRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** A class at one time. */
+/** Time of a class. */
 export interface ClassTime {
   startsAt: Date;
   endsAt: Date;
-  /** The end and the buffer after it. */
+  /** End of the buffer. */
   freeAt: Date;
 }
 
 /**
- * The seats of classes, in the transaction of what takes or frees them. A class at one time is made by its first seat,
- * and has its time in the calendar for as long as it has any.
+ * Seats of classes, changed in the transaction of the booking. The first seat of a class at one time creates
+ * the occurrence, which occupies the calendar while it has any.
  */
 export interface ClassSeats {
-  /** For somebody who pays now, or is offered the seat. @returns its class; null when there is none left. */
+  /**
+   * Claims a seat for a buyer who pays now or is offered the seat. @returns its class; null when none is
+   * left.
+   */
   claim(
     tx: Tx,
     product: Pick<ProductRow, 'id' | 'workspace_id' | 'capacity'>,
     time: ClassTime,
   ): Promise<OccurrenceRow | null>;
-  /** A seat that was claimed is free. */
+  /** Releases a claimed seat. */
   release(tx: Tx, occurrenceId: string): Promise<void>;
-  /** What was claimed is somebody's now. */
+  /** Converts a claimed seat to a booked one. */
   take(tx: Tx, occurrenceId: string): Promise<void>;
-  /** Whoever had it does not come. */
+  /** Releases the booked seat of a customer who canceled. */
   leave(tx: Tx, occurrenceId: string): Promise<void>;
 }
 
@@ -45,7 +48,7 @@ export function createClassSeats({ calendar, clock }: Pick<BookingPorts, 'calend
         now: clock.now(),
       });
       const isEmpty = row.reserved_count + row.booked_count === 0;
-      // Nobody was promised a seat yet: the class is as the product is by now.
+      // No seat is taken yet: the class follows the current product.
       const capacity = isEmpty ? product.capacity : row.capacity;
       if (row.reserved_count + row.booked_count >= capacity) return null;
       if (isEmpty) {

@@ -16,7 +16,7 @@ import type { ClassSeats } from './seats.ts';
 export interface Cancellation {
   by: CanceledBy;
   reason?: string | null | undefined;
-  /** What a creator decides; by default what was paid is given back. */
+  /** Decision of the creator; by default the payment is refunded. */
   refund?: boolean | undefined;
 }
 
@@ -24,24 +24,28 @@ export interface Cancellation {
 export interface Bookings {
   list(workspaceId: string, filter: BookingFilter, page: PageRequest): Promise<BookingDetails[]>;
   get(workspaceId: string, id: string): Promise<BookingDetails>;
-  /** By id alone, for whoever has a link that was signed for it. @throws {AppError} NOT_FOUND. */
+  /** Returns a booking by ID in any workspace, for signed links. @throws {AppError} NOT_FOUND. */
   byId(id: string): Promise<BookingDetails>;
-  /** Again changes nothing. @throws {AppError} CONFLICT unless it is CONFIRMED; a customer's once it has begun. */
+  /**
+   * Cancels a booking. Idempotent. @throws {AppError} CONFLICT unless it is CONFIRMED, and for a customer
+   * once it has begun.
+   */
   cancel(workspaceId: string, id: string, how: Cancellation): Promise<BookingDetails>;
   /**
-   * To another slot that is offered: the old time and the new one are given up and taken together. The money stays.
+   * Moves a booking to another offered slot: the old and the new time are swapped atomically. The payment
+   * stays.
    *
-   * @throws {AppError} CONFLICT when it has begun or is of a cohort, and, field `startsAt`, when the time is taken;
-   * BAD_REQUEST, field `startsAt`, when no slot begins then.
+   * @throws {AppError} CONFLICT when it has begun or is of a cohort, and, field `startsAt`, when the time is
+   *   taken; BAD_REQUEST, field `startsAt`, when no slot begins then.
    */
   reschedule(workspaceId: string, id: string, startsAt: Date): Promise<BookingDetails>;
   /** @throws {AppError} CONFLICT before it has begun, or when it did not take place. */
   markNoShow(workspaceId: string, id: string): Promise<BookingDetails>;
-  /** Somebody is in its room. */
+  /** Records that a customer or host joined the room. */
   join(work: TransactionContext, id: string, who: 'CUSTOMER' | 'CREATOR'): Promise<void>;
-  /** Its time is over. */
+  /** Completes a booking that has ended. */
   end(work: TransactionContext, id: string): Promise<void>;
-  /** Cancels in the caller's transaction; a worker makes the refund. */
+  /** Cancels in the caller's transaction; a worker creates the refund. */
   cancelIn(work: TransactionContext, id: string, how: Cancellation): Promise<void>;
 }
 
@@ -88,7 +92,7 @@ export function createBookings(deps: BookingDeps): Bookings {
   };
 }
 
-/** The money is on its way already; a provider that does not answer now is asked again. */
+/** Settles the refund now; an unavailable provider is retried later. */
 async function settleSoon({ payments, log }: BookingDeps, paymentId: string): Promise<void> {
   try {
     await payments.settle(paymentId);
@@ -121,7 +125,7 @@ function assertConfirmed({ status }: BookingRow): void {
   if (status !== 'CONFIRMED') throw refuse(NOT_CONFIRMED[status]);
 }
 
-/** @returns the refund, if there is one; where it is awaited, the caller settles it. */
+/** @returns the refund, if any; the caller that awaits it settles it. */
 async function cancelIn(
   deps: BookingDeps,
   work: TransactionContext,
@@ -157,7 +161,7 @@ async function freePlace(deps: BookingDeps, work: TransactionContext, row: Booki
   else await deps.calendar.free(work.tx, { bookingId: row.id });
 }
 
-/** @returns null where nothing is left to be given back. */
+/** Refunds the remaining amount. @returns null when nothing is left to refund. */
 async function refund(
   { payments }: BookingDeps,
   { tx }: TransactionContext,
@@ -176,7 +180,7 @@ async function refund(
     });
     return paymentId;
   } catch (error) {
-    // Refunded before, or disputed: the bank decides then.
+    // It was refunded before, or is disputed, where the bank decides.
     if (error instanceof AppError && error.code === 'CONFLICT') return null;
     throw error;
   }
@@ -195,7 +199,7 @@ async function reschedule(
     throw refuse("A cohort booking cannot be rescheduled: the cohort's sessions apply to all members.");
   const product = await deps.products.hold(tx, known.product_id);
   const slot = await deps.slots.assertOffered(tx, product, startsAt, { bookingId: id });
-  // The class that it goes to is locked with the one that it leaves, in the same order by everybody.
+  // The old and the new class are locked together, in the same order by all transactions.
   const to =
     known.type === 'LIVE_CLASS'
       ? await repository.ensureOccurrence(tx, product, { id: newId('occ'), ...slot, now: deps.clock.now() })
@@ -225,7 +229,7 @@ async function reschedule(
 
 type Slot = Awaited<ReturnType<BookingPorts['slots']['assertOffered']>>;
 
-/** @returns the class that it is of now. */
+/** @returns the new class of the booking. */
 async function changePlace(
   deps: BookingDeps,
   { tx }: TransactionContext,

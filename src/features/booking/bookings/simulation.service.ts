@@ -6,7 +6,7 @@ import type { BookingDetails } from './repository.ts';
 import type { SimulationIn } from './schemas.ts';
 import type { Bookings } from './service.ts';
 
-/** In test mode: what a customer, a creator or time would do. */
+/** Simulations in test mode of actions by a customer, a creator or time. */
 export interface BookingSimulations {
   /**
    * @throws {AppError} NOT_FOUND; CONFLICT unless the booking is CONFIRMED; BAD_REQUEST, field `startsAt`, without one

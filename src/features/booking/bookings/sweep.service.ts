@@ -7,14 +7,14 @@ import * as repository from './repository.ts';
 import { REMINDER_MIN } from './rules.ts';
 import type { BookingDeps, Bookings } from './service.ts';
 
-/** What time does to bookings; the worker calls it. */
+/** Periodic changes of bookings; the worker calls it. */
 export interface BookingSweep {
-  /** Reminds customers, ends what is over, and cancels what a suspended creator cannot hold. */
+  /** Reminds customers, completes ended bookings, and cancels those of suspended creators. */
   run(): Promise<void>;
 }
 
 const BATCH = 100;
-/** Of an account, until its bookings are canceled and paid back. */
+/** Suspension after which the bookings of an account are canceled and refunded. */
 const SUSPENSION_MS = 7 * DAY_MS;
 
 export function createBookingSweep(
@@ -29,7 +29,7 @@ export function createBookingSweep(
       try {
         await events.transaction((tx, append) => act({ tx, append }, id));
       } catch (error) {
-        // One that cannot be dealt with now does not keep the others waiting.
+        // One failing booking does not block the others.
         log.error({ err: error, bookingId: id }, 'a booking was left as it is for now');
       }
     }

@@ -3,20 +3,20 @@ import { advisoryLock } from '../../../platform/db/advisory-lock.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
 
-/** From the start to the end and the buffer after it, which is excluded. */
+/** Half-open range from the start to the end of the buffer. */
 export interface Span {
   startsAt: Date;
   freeAt: Date;
 }
 
-/** What has the time. */
+/** Owner of a busy interval. */
 export type BusyOwner =
   | { bookingId: string }
   | { occurrenceId: string }
   | { sessionId: string }
   | { waitlistId: string };
 
-/** A time that is taken. Of a calendar elsewhere, all ids are null. */
+/** Busy interval. All IDs are null for an external calendar. */
 export interface BusyInterval extends Span {
   productId: string | null;
   bookingId: string | null;
@@ -24,15 +24,15 @@ export interface BusyInterval extends Span {
   waitlistId: string | null;
 }
 
-/** A leaf among locks: whoever holds it waits for nobody who waits for it. */
+/** Locks the calendar of the workspace. Take this lock last: its holder must not wait for other locks. */
 export async function lockCalendar(tx: Tx, workspaceId: string): Promise<void> {
   await advisoryLock(tx, `calendar ${workspaceId}`);
 }
 
 /**
- * Waits for transactions that have taken, moved or freed what overlaps.
+ * Waits for transactions that insert, move or delete overlapping intervals.
  *
- * @returns false when something overlaps; the transaction goes on.
+ * @returns false when an interval overlaps; the transaction remains usable.
  */
 export async function insertBusy(
   tx: Tx,
@@ -72,7 +72,7 @@ export async function insertBusy(
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** What it took, which is free when the transaction commits. */
+/** Deletes the interval of an owner, which is free once the transaction commits. */
 export function deleteBusy(tx: Tx, by: BusyOwner): Promise<(Span & { productId: string }) | undefined> {
   return tx
     .deleteFrom('calendar_busy')
@@ -81,7 +81,7 @@ export function deleteBusy(tx: Tx, by: BusyOwner): Promise<(Span & { productId: 
     .executeTakeFirst();
 }
 
-/** Another one has it from now on, at the same time. */
+/** Transfers an interval to another owner. */
 export async function reassignBusy(tx: Tx, from: BusyOwner, to: BusyOwner): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('calendar_busy')
@@ -91,7 +91,7 @@ export async function reassignBusy(tx: Tx, from: BusyOwner, to: BusyOwner): Prom
   return numUpdatedRows > 0n;
 }
 
-/** What overlaps, in order of its start; of calendars elsewhere too. */
+/** Lists overlapping intervals by start, including those of external calendars. */
 export function listBusy(
   db: Db,
   workspaceId: string,
@@ -131,7 +131,10 @@ export function listBusy(
     .execute();
 }
 
-/** The same in epoch milliseconds, in one row and as bytes: to write thousands as rows or text costs more than to find them. */
+/**
+ * Lists overlapping intervals in epoch milliseconds, as bytes in one row: thousands of rows or texts cost
+ * more to write than to find.
+ */
 export async function listBusyMs(
   db: Db,
   workspaceId: string,
@@ -151,7 +154,7 @@ export async function listBusyMs(
   return readTimes(rows[0]?.times ?? Buffer.alloc(0));
 }
 
-/** What `timestamptz_send` writes: microseconds since 2000, in 64 bits. */
+/** Size of one `timestamptz_send` value: microseconds since 2000, in 64 bits. */
 const TIME_BYTES = 8;
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 

@@ -15,13 +15,13 @@ after(() => t.close());
 
 const START_MS = Date.UTC(2027, 0, 4, 9);
 
-/** Minutes from the first moment of the tests. */
+/** Returns a range in minutes since the start of the tests. */
 const span = (from: number, to: number): Span => ({
   startsAt: dateFromMs(START_MS + from * MINUTE_MS),
   freeAt: dateFromMs(START_MS + to * MINUTE_MS),
 });
 
-/** A creator with a product, and bookings of it that have no time yet. */
+/** Creates a creator with a product and bookings that have no time yet. */
 async function creator() {
   const { live: workspaceId } = await insertAccount(t.db);
   const productId = newId('bkp');
@@ -73,7 +73,7 @@ async function creator() {
   return { workspaceId, productId, booking, take, move, busy };
 }
 
-test('times meet, and never overlap; a refused one leaves its transaction whole', async () => {
+test('adjacent times do not overlap, and a rejected one leaves its transaction usable', async () => {
   const { workspaceId, productId, booking, take, busy } = await creator();
   const [first, second, third] = [await booking(), await booking(), await booking()];
   assert.equal(await take(first, span(0, 60)), true);
@@ -94,14 +94,14 @@ test('times meet, and never overlap; a refused one leaves its transaction whole'
   );
 });
 
-test('calendars of two creators have nothing to do with each other', async () => {
+test('calendars of two creators are independent', async () => {
   const [one, other] = [await creator(), await creator()];
   assert.equal(await one.take(await one.booking(), span(0, 60)), true);
   assert.equal(await other.take(await other.booking(), span(0, 60)), true);
   assert.equal((await one.busy()).length, 1);
 });
 
-test('of a hundred who want times that overlap at once, one has it', async () => {
+test('one of a hundred concurrent takes of overlapping times succeeds', async () => {
   const { booking, take, busy } = await creator();
   const wishes = await Promise.all(Array.from({ length: 100 }, booking));
   const taken = await Promise.all(wishes.map((by, i) => take(by, span(i % 20, 60 + (i % 20)))));
@@ -109,7 +109,7 @@ test('of a hundred who want times that overlap at once, one has it', async () =>
   assert.equal((await busy()).length, 1);
 });
 
-test('who waits for a time has it when the first gives it up', async () => {
+test('a waiting transaction gets a time when the first one releases it', async () => {
   const { workspaceId, productId, booking, take, busy } = await creator();
   const [first, second] = [await booking(), await booking()];
   const waiting: Promise<boolean>[] = [];
@@ -125,7 +125,7 @@ test('who waits for a time has it when the first gives it up', async () => {
   assert.equal((await busy()).length, 1);
 });
 
-test('a move is whole or not at all, and may overlap what it leaves', async () => {
+test('a move is atomic and may overlap the interval that it leaves', async () => {
   const { booking, take, move, busy } = await creator();
   const [first, second] = [await booking(), await booking()];
   await take(first, span(0, 60));
@@ -139,7 +139,7 @@ test('a move is whole or not at all, and may overlap what it leaves', async () =
   );
 });
 
-test('moves against each other and takes beside them neither lose nor double a time', async () => {
+test('concurrent moves and takes neither lose nor double a time', async () => {
   const { booking, take, move, busy } = await creator();
   const bookings = await Promise.all(Array.from({ length: 6 }, booking));
   for (const [i, by] of bookings.entries()) await take(by, span(i * 60, i * 60 + 60));
@@ -158,7 +158,7 @@ test('moves against each other and takes beside them neither lose nor double a t
   }
 });
 
-test('a time is freed, and handed over', async () => {
+test('a time is freed, and transferred', async () => {
   const { workspaceId, productId, booking, take, busy } = await creator();
   const [first, second] = [await booking(), await booking()];
   await take(first, span(0, 60));

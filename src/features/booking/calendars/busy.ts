@@ -9,25 +9,25 @@ import * as repository from './busy.repository.ts';
  */
 export interface Calendar {
   /**
-   * For transactions that free a time and take another one, or take several in any order but that of their starts:
-   * without it, two of them can wait for each other. Taken after the locks of rows.
+   * Locks the calendar, for transactions that free one time and take another, or take several in an order
+   * other than by start: without it, two of them can deadlock. Take it after row locks.
    */
   lock(tx: Tx, workspaceId: string): Promise<void>;
-  /** @returns false when something overlaps: the transaction goes on, and nothing is taken. */
+  /** Takes a time. @returns false when it overlaps: nothing is taken, and the transaction remains usable. */
   take(tx: Tx, time: Span & { workspaceId: string; productId: string; by: BusyOwner }): Promise<boolean>;
   /**
-   * Takes another time instead; takes the calendar's lock. Both may overlap.
+   * Moves an owner to another time, which may overlap its old one; locks the calendar.
    *
-   * @returns false when something is in the way, or nothing was taken before: everything is as it was then.
+   * @returns false when an interval overlaps, or the owner had none: nothing changes.
    */
   move(tx: Tx, workspaceId: string, by: BusyOwner, to: Span): Promise<boolean>;
-  /** The same time, taken by another one. @returns false when the first has none. */
+  /** Transfers a time to another owner. @returns false when the first one has none. */
   handOver(tx: Tx, from: BusyOwner, to: BusyOwner): Promise<boolean>;
-  /** Does nothing when nothing was taken. */
+  /** Frees the time of an owner; does nothing when it has none. */
   free(tx: Tx, by: BusyOwner): Promise<void>;
-  /** What overlaps [from, to), in order of its start; what calendars elsewhere say too. */
+  /** Lists intervals that overlap [from, to), by start, including those of external calendars. */
   busy(db: Db, workspaceId: string, range: { from: Date; to: Date }): Promise<BusyInterval[]>;
-  /** The times alone, in no order. */
+  /** Returns only the times, unordered. */
   taken(
     db: Db,
     workspaceId: string,
@@ -44,7 +44,7 @@ export const calendar: Calendar = {
     if (before === undefined) return false;
     const { productId } = before;
     if (await repository.insertBusy(tx, { ...to, workspaceId, productId }, by)) return true;
-    // Nobody can have taken it: they wait for the end of this transaction.
+    // No other transaction can have taken it: they wait for the end of this one.
     const isBack = await repository.insertBusy(tx, { ...before, workspaceId }, by);
     if (!isBack) throw new Error('a time that was given up in this transaction is taken');
     return false;

@@ -42,7 +42,7 @@ export function listExternals(db: Db, workspaceId: string, page: PageRequest): P
     .execute();
 }
 
-/** @returns whether it was there. */
+/** @returns whether it existed. */
 export async function deleteExternal(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('external_calendar')
@@ -53,9 +53,9 @@ export async function deleteExternal(db: Db, workspaceId: string, id: string): P
 }
 
 /**
- * Takes what has been due for longest until `until`, when it is due again should this reader vanish.
+ * Claims the calendars that have been due longest. `until` is when they are due again if this worker dies.
  *
- * @param except workspaces whose turn it is not.
+ * @param except workspaces to skip.
  */
 export function claimDue(
   db: Db,
@@ -80,7 +80,7 @@ export function claimDue(
     .executeTakeFirst();
 }
 
-/** @returns false when the calendar is gone. */
+/** @returns false when the calendar does not exist. */
 export async function updateExternal(db: Db, id: string, change: ExternalChange): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('external_calendar')
@@ -90,7 +90,7 @@ export async function updateExternal(db: Db, id: string, change: ExternalChange)
   return numUpdatedRows > 0n;
 }
 
-/** In place of what the calendar said before. */
+/** Replaces the busy intervals of a calendar. */
 export async function replaceBusyIntervals(tx: Tx, id: string, spans: readonly Span[]): Promise<void> {
   await tx.deleteFrom('external_busy').where('calendar_id', '=', id).execute();
   if (spans.length === 0) return;

@@ -22,7 +22,7 @@ export interface ExternalCalendars {
   get(workspaceId: string, id: string): Promise<ExternalRow>;
   /** @throws {AppError} NOT_FOUND. */
   remove(workspaceId: string, id: string): Promise<void>;
-  /** The worker's round: reads what is due. */
+  /** Reads calendars that are due; the worker calls it. */
   readDue(): Promise<void>;
 }
 
@@ -37,12 +37,15 @@ export interface ExternalDeps {
 
 const MAX_CALENDARS = 10;
 const READ_MS = 15 * MINUTE_MS;
-/** At most so many times the pause after failures: a day, nearly. */
+/** Maximum backoff as a multiple of the interval between reads: almost a day. */
 const MAX_PAUSES = 64;
 const AT_ONCE = 4;
-/** What takes long waits so many times as long: no calendar has more than its share of a reader, and of our processor. */
+/**
+ * Minimum pause of a slow calendar as a multiple of its read duration, which limits its share of a worker and
+ * of CPU time.
+ */
 const SLOW_TIMES = 180;
-/** Then a round begins nothing more, so that it ends however much is due. */
+/** Time after which a run starts no more reads, so that it ends. */
 const ROUND_MS = 2 * MINUTE_MS;
 const HORIZON_DAYS = 400;
 
@@ -85,8 +88,8 @@ export function createExternalCalendars(deps: ExternalDeps): ExternalCalendars {
 }
 
 /**
- * Workspaces take turns, each with one calendar at a time: however many slow ones somebody has, those of others are
- * read meanwhile.
+ * Reads due calendars. Workspaces take turns with one calendar at a time, so that slow calendars of one
+ * workspace do not delay others.
  */
 async function readDue(deps: ExternalDeps): Promise<void> {
   const { db, clock, log } = deps;
@@ -115,7 +118,7 @@ async function readDue(deps: ExternalDeps): Promise<void> {
   }
 }
 
-/** `webcal:` is what calendars call `https:`. */
+/** `webcal:` URLs are served over `https:`. */
 async function checked({ fetcher }: ExternalDeps, given: string): Promise<string> {
   const url = given.trim().replace(/^webcals?:/i, 'https:');
   try {

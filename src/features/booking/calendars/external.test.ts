@@ -70,7 +70,7 @@ async function creator() {
 
 const read = () => runTask(app.container, 'external calendars');
 
-test('what a calendar elsewhere has takes slots, until it is removed', async () => {
+test('events of an external calendar block slots until it is removed', async () => {
   const { key, add, get, times } = await creator();
   handlers.set('/a.ics', (_, response) => response.end(file('20270104')));
   const id = await add('/a.ics');
@@ -89,7 +89,7 @@ test('what a calendar elsewhere has takes slots, until it is removed', async () 
   (await app.request('GET', `/booking/calendars/${id}`, { key })).assertError('NOT_FOUND');
 });
 
-test('it is read again after 15 minutes, and sent again when it has changed or a day later', async () => {
+test('a calendar is read again after 15 minutes, and downloaded again when it has changed or after a day', async () => {
   const { add, times } = await creator();
   const asked: (string | undefined)[] = [];
   let [day, tag] = ['20270104', '"1"'];
@@ -118,7 +118,7 @@ test('it is read again after 15 minutes, and sent again when it has changed or a
   clock.set(before);
 });
 
-test('what fails says why, is tried less and less often, and keeps what it had', async () => {
+test('a failing calendar reports the error, backs off, and keeps its intervals', async () => {
   const { add, get, times } = await creator();
   handlers.set('/c.ics', (_, response) => response.end(file('20270104')));
   const id = await add('/c.ics');
@@ -137,7 +137,7 @@ test('what fails says why, is tried less and less often, and keeps what it had',
   assert.deepEqual(await times(), ['09:00', '11:00']);
 });
 
-test('a calendar that is read in part is OK and says in lastError what was not understood', async () => {
+test('a partly understood calendar has status OK and lists the problems in lastError', async () => {
   const { add, get, times } = await creator();
   const unknown = file('20270104').replace('Europe/Berlin', 'Foo Standard Time');
   handlers.set('/f.ics', (request, response) => {
@@ -157,7 +157,7 @@ test('a calendar that is read in part is OK and says in lastError what was not u
   clock.set(before);
 });
 
-test('workspaces take turns with one calendar at a time, whoever is slow', async () => {
+test('workspaces take turns with one calendar at a time despite slow ones', async () => {
   const waiting: ServerResponse[] = [];
   const answer = () => waiting.shift()?.end(file());
   let quick = 0;
@@ -189,7 +189,7 @@ test('workspaces take turns with one calendar at a time, whoever is slow', async
   clock.set(before);
 });
 
-test('what is read slowly is read less often', async (t) => {
+test('a calendar that reads slowly is read less often', async (t) => {
   const { add, get } = await creator();
   let passedMs = 0;
   const now = performance.now.bind(performance);
@@ -206,7 +206,7 @@ test('what is read slowly is read less often', async (t) => {
   assert.ok(waits >= 30 && waits < 45, `${waits} minutes`);
 });
 
-test('redirects are guarded, and what is too long or no calendar is refused', async () => {
+test('redirects are checked, and oversized or invalid files are rejected', async () => {
   const { add, get } = await creator();
   handlers.set('/to', (_, response) => response.writeHead(302, { location: '/d.ics' }).end());
   handlers.set('/d.ics', (_, response) => response.end(file('20270104')));
@@ -231,7 +231,7 @@ test('redirects are guarded, and what is too long or no calendar is refused', as
   assert.equal((await get(good)).status, 'OK');
 });
 
-test('addresses that must not be dialled, and more than ten calendars, are refused', async () => {
+test('private URLs, and more than ten calendars, are rejected', async () => {
   const { key, add } = await creator();
   const post = (body: object) => app.request('POST', '/booking/calendars', { key, body });
   for (const url of [

@@ -9,7 +9,7 @@ export function findFeed(db: Db, workspaceId: string): Promise<FeedRow | undefin
   return db.selectFrom('booking_feed').selectAll().where('workspace_id', '=', workspaceId).executeTakeFirst();
 }
 
-/** The workspace of a feed whose creator is not suspended. */
+/** Finds the workspace of a feed; suspended creators are excluded. */
 export async function findFeedWorkspace(db: Db, tokenHash: Uint8Array): Promise<string | undefined> {
   const row = await db
     .selectFrom('booking_feed')
@@ -20,7 +20,7 @@ export async function findFeedWorkspace(db: Db, tokenHash: Uint8Array): Promise<
   return row?.workspace_id;
 }
 
-/** In place of the one before. */
+/** Inserts the feed of the workspace or replaces the stored one. */
 export async function putFeed(db: Db, row: Insertable<BookingFeedTable>): Promise<FeedRow> {
   return db
     .insertInto('booking_feed')
@@ -40,16 +40,16 @@ export async function deleteFeed(db: Db, workspaceId: string): Promise<void> {
   await db.deleteFrom('booking_feed').where('workspace_id', '=', workspaceId).execute();
 }
 
-/** A booking, class or session that has time in the calendar. */
+/** Booking, class or session with time in the calendar. */
 export interface FeedItem {
   id: string;
   title: string;
-  /** Of a booking: of whom. */
+  /** Customer of a booking. */
   customer: string | null;
-  /** Of a class. */
+  /** Booked seats of a class. */
   booked: number | null;
   capacity: number | null;
-  /** Of a session. */
+  /** Cohort of a session. */
   cohort: string | null;
   sequence: number;
   startsAt: Date;
@@ -58,7 +58,7 @@ export interface FeedItem {
   updatedAt: Date;
 }
 
-/** What of the calendar is certain and ends after a moment, in order: no holds, and no offers. */
+/** Lists confirmed items of the calendar that end after `since`, by start: no holds and no offers. */
 export function listFeedItems(db: Db, workspaceId: string, since: Date, most: number): Promise<FeedItem[]> {
   return db
     .selectFrom('calendar_busy as busy')

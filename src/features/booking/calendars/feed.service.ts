@@ -7,7 +7,7 @@ import type { Secrets } from '../../../platform/secrets.ts';
 import type { FeedItem, FeedRow } from './feed.repository.ts';
 import * as repository from './feed.repository.ts';
 
-/** Where a feed is. Null when there is none. */
+/** URL of a feed; null when there is none. */
 export interface FeedAddress {
   url: string | null;
   createdAt: Date | null;
@@ -16,10 +16,10 @@ export interface FeedAddress {
 /** What of a creator's calendar is booked, for calendars elsewhere (docs/concepts/booking-calendars.md#the-feed). */
 export interface BookingFeed {
   address(workspaceId: string): Promise<FeedAddress>;
-  /** A new address; the one before ends. */
+  /** Replaces the URL; the previous one stops working. */
   rotate(workspaceId: string): Promise<FeedAddress>;
   remove(workspaceId: string): Promise<void>;
-  /** @returns the file; null for a token of nobody, and of a creator who is suspended. */
+  /** Returns the calendar file; null for an unknown token and for a suspended creator. */
   read(token: string): Promise<string | null>;
 }
 
@@ -28,7 +28,7 @@ export interface FeedDeps {
   clock: Clock;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   availability: { of(db: Db, workspaceId: string): Promise<{ timezone: string }> };
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 

@@ -28,7 +28,7 @@ async function creator() {
 
 type Creator = Awaited<ReturnType<typeof creator>>;
 
-/** In so many days, for an hour; held for another one. */
+/** Inserts a booking of one hour that begins in `days` days; a pending one is held for another hour. */
 async function booked(of: Creator, days: number, status: 'CONFIRMED' | 'PENDING_PAYMENT' = 'CONFIRMED') {
   const id = newId('bkg');
   const startsAt = dateFromMs(clock.ms() + days * DAY_MS);
@@ -71,7 +71,7 @@ async function classed(of: Creator, days: number, bookedCount: number) {
   return id;
 }
 
-/** The path of a new feed; the platform of tests is known by another address. */
+/** Creates a feed and returns its path, because tests use another origin. */
 async function feedPath(key: string): Promise<string> {
   const answer = (await app.request('POST', '/booking/feed/rotate', { key })).assertOk(200);
   return new URL(answer.string('data.url')).pathname;
@@ -79,7 +79,7 @@ async function feedPath(key: string): Promise<string> {
 
 const open = (path: string, headers: Record<string, string> = {}) => fetch(app.url + path, { headers });
 
-test('a feed has what is booked, as a strict parser reads it', async () => {
+test('a feed lists bookings in a form that a strict parser reads', async () => {
   const of = await creator();
   const { id, startsAt, endsAt } = await booked(of, 100);
   await booked(of, 2, 'PENDING_PAYMENT');
@@ -108,7 +108,7 @@ test('a feed has what is booked, as a strict parser reads it', async () => {
   assert.equal(last?.endDate.toUnixTime(), endsAt.getTime() / 1000);
 });
 
-test('what is known is not sent again, until something changes', async () => {
+test('an unchanged feed returns 304 until something changes', async () => {
   const of = await creator();
   const path = await feedPath(of.key);
   const first = await open(path);
@@ -119,7 +119,7 @@ test('what is known is not sent again, until something changes', async () => {
   assert.equal((await open(path, { 'if-none-match': etag })).status, 200);
 });
 
-test('an address ends when there is a new one, and with the feed', async () => {
+test('a feed URL ends when it is rotated, and with the feed', async () => {
   const { key } = await creator();
   assert.equal((await app.request('GET', '/booking/feed', { key })).assertOk(200).at('data.url'), null);
   const old = await feedPath(key);
@@ -134,7 +134,7 @@ test('an address ends when there is a new one, and with the feed', async () => {
   (await app.request('DELETE', '/booking/feed', { key })).assertOk(200);
 });
 
-test('the address is shown to those alone who may change it', async () => {
+test('the feed URL is shown only to callers who may change it', async () => {
   const { key, account } = await app.createKey();
   const url = (await app.request('POST', '/booking/feed/rotate', { key })).assertOk(200).at('data.url');
   const permissions = ['booking:read'];
@@ -153,7 +153,7 @@ test('the address is shown to those alone who may change it', async () => {
   assert.deepEqual(shown, [null, null, url]);
 });
 
-test('a creator who is suspended has no feed', async () => {
+test('a suspended creator has no feed', async () => {
   const of = await creator();
   const path = await feedPath(of.key);
   const setStanding = (suspended_at: Date | null) =>

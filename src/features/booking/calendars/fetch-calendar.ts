@@ -1,7 +1,7 @@
 import { GuardError, type Outbound, OutboundError } from '../../../platform/outbound/index.ts';
 import { ReadingError } from './ics-lines.ts';
 
-/** A calendar file, and what a server knows this version of it by. */
+/** Calendar file with the validators of its HTTP version. */
 export interface FetchedCalendar {
   bytes: Buffer;
   etag: string | null;
@@ -14,9 +14,11 @@ const IDLE_MS = 5000;
 const TOTAL_MS = 10_000;
 
 /**
+ * Downloads a calendar.
+ *
  * @param request.known the version that need not be sent again.
- * @returns null when that is still the newest.
- * @throws {ReadingError} in words for the owner; {GuardError}, {OutboundError}.
+ * @returns null when that version is current.
+ * @throws {ReadingError} with a message for the owner; {GuardError}, {OutboundError}.
  */
 export async function fetchCalendar(
   fetcher: Pick<Outbound, 'stream'>,
@@ -59,12 +61,12 @@ export async function fetchCalendar(
   };
 }
 
-/** What is sent back later, if it can be. */
+/** Returns a header value that can be sent back later, or null. */
 function headerOf(value: string | undefined): string | null {
   return value !== undefined && /^[\x20-\x7e]{1,500}$/.test(value) ? value : null;
 }
 
-/** Why a calendar could not be read, in words for its owner; null for what is our own fault. */
+/** Returns the message for the owner of a calendar that could not be read; null for internal errors. */
 export function calendarErrorMessage(error: unknown): string | null {
   if (error instanceof ReadingError) return error.message;
   if (error instanceof GuardError) return `The URL cannot be used: ${error.reason}.`;

@@ -9,7 +9,10 @@ export interface TimeRange {
   toMs: number;
 }
 
-/** Busy times in epoch milliseconds, unordered, and what could not be understood, in words for the owner. */
+/**
+ * Busy times in epoch milliseconds, unordered, with messages for the owner about parts that were not
+ * understood.
+ */
 export interface BusyTimes {
   spans: [startMs: number, endMs: number][];
   warnings: string[];
@@ -19,7 +22,7 @@ const MAX_DATES = 20_000;
 const MAX_NAMED_ZONES = 3;
 const MAX_ZONE_NAME_CHARS = 60;
 
-/** A time as its zone's wall clock shows it. */
+/** Time on the wall clock of its zone. */
 interface ZonedTime extends WallTime {
   zone: Zone;
 }
@@ -28,7 +31,7 @@ interface Event {
   uid: string;
   sequence: number;
   start: ZonedTime;
-  /** On the wall clock. */
+  /** Duration on the wall clock. */
   durationMs: number;
   isBusy: boolean;
   recurrenceId: ZonedTime | null;
@@ -72,7 +75,7 @@ export function readBusyTimes(text: string, timezone: string, range: TimeRange):
   return { spans, warnings: problems.describe() };
 }
 
-/** Of two versions of an event, the one with the greater SEQUENCE counts, else the later one. */
+/** Adds an event. Of two versions, the one with the greater SEQUENCE wins, else the later one. */
 function addEvent(series: Map<string, Series>, event: Event | null): void {
   if (event === null) return;
   const one = series.get(event.uid) ?? { master: null, changes: [] };
@@ -261,7 +264,7 @@ function instants(zone: Zone, wallMs: number, durationMs: number): [number, numb
   return [zone.toInstantMs(wallMs), zone.toInstantMs(wallMs + durationMs)];
 }
 
-/** The range on any wall clock, for dates that last or are moved by so much. */
+/** Returns the range in any wall-clock zone, widened by the length or shift of events. */
 function widened({ fromMs, toMs }: TimeRange, lengthsMs: readonly number[]): TimeRange {
   const marginMs = lengthsMs.reduce((most, lengthMs) => Math.max(most, Math.abs(lengthMs)), 0) + DAY_MS;
   return { fromMs: fromMs - marginMs, toMs: toMs + marginMs };
@@ -295,7 +298,7 @@ function* masterDates(
   }
 }
 
-/** Dates of a series that are excluded or changed: by the time, or by the day where only that is given. */
+/** Excluded or changed occurrences of a series: by time, or by day for entries without a time. */
 class RemovedDates {
   readonly #times = new Set<number>();
   readonly #days = new Set<number>();

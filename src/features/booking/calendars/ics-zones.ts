@@ -112,7 +112,10 @@ function isIana(name: string): boolean {
   }
 }
 
-/** Windows names the zone by its standard time; others say `Pacific Daylight Time` or `US Mountain Time`. */
+/**
+ * Returns the IANA zone of a Windows name: the standard time, or variants such as `Pacific Daylight Time` and
+ * `US Mountain Time`.
+ */
 function windowsZone(name: string): string | null {
   return (
     findIana(name.replace(/(?: Standard| Daylight| Summer)? Time(?: \(.*\))?$/, ' Standard Time'))[0] ?? null

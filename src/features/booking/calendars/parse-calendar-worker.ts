@@ -2,16 +2,19 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { readBusyTimes } from './ics-busy-times.ts';
 import { ReadingError } from './ics-lines.ts';
 
-/** What a reading is given; times in epoch milliseconds. */
+/** Input of the parser worker; times in epoch milliseconds. */
 export interface ParseTask {
   bytes: Uint8Array;
-  /** Of whole days and floating times. */
+  /** Zone of all-day events and floating times. */
   timezone: string;
   fromMs: number;
   toMs: number;
 }
 
-/** Starts and ends in turn, merged and in order, with what could not be understood; or why the file cannot be read. */
+/**
+ * Alternating starts and ends, merged and sorted, with messages about parts that were not understood; or the
+ * reason why the file cannot be read.
+ */
 export type ParseResult = { spans: Float64Array; events: number; warnings: string[] } | { refusal: string };
 
 function read({ bytes, timezone, fromMs, toMs }: ParseTask): ParseResult {

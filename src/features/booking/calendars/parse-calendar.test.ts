@@ -26,7 +26,7 @@ const refuses = (text: string, reason: RegExp, timeMs?: number) =>
     (error) => error instanceof ReadingError && reason.test(error.message),
   );
 
-test('times in UTC, of a zone, of none and of whole days take the time that they mean', async () => {
+test('times in UTC, with a zone, without one and of whole days block the intended time', async () => {
   const text = file(
     event('UID:1', 'DTSTART:20270310T100000Z', 'DTEND:20270310T110000Z'),
     event('UID:2', 'DTSTART;TZID=America/New_York:20270311T100000', 'DURATION:PT90M'),
@@ -54,7 +54,7 @@ test('times in UTC, of a zone, of none and of whole days take the time that they
   ]);
 });
 
-test('series follow the wall over a change of clocks, without their exceptions', async () => {
+test('series follow the wall clock over a change of clocks, without their exceptions', async () => {
   const rule = event(
     'UID:1',
     'DTSTART;TZID=Europe/Berlin:20260101T090000',
@@ -88,7 +88,7 @@ test('series follow the wall over a change of clocks, without their exceptions',
   assert.deepEqual(await spans(file(birthday)), ['04-03T22:00 04-04T22:00']);
 });
 
-test('what is free, canceled or no event takes no time', async () => {
+test('free, canceled and other entries take no time', async () => {
   const times = ['DTSTART:20270310T100000Z', 'DTEND:20270310T110000Z'];
   const text = file(
     event('UID:1', ...times, 'TRANSP:TRANSPARENT'),
@@ -126,7 +126,7 @@ test('zones of the file itself, and files of other systems, are read', async () 
   assert.equal((await spans(odd)).length, 3);
 });
 
-test('what is no calendar, or wants too much, is refused in words', async () => {
+test('invalid or oversized calendars are rejected with a message', async () => {
   const one = ['DTSTART:20270310T100000Z', 'DURATION:PT1S'];
   await refuses('<html>', /not an iCalendar file/);
   await refuses(
@@ -143,7 +143,7 @@ test('what is no calendar, or wants too much, is refused in words', async () => 
     /more than 20000 events/,
   );
   await refuses(file(event('UID:1', ...one, 'RRULE:FREQ=MINUTELY;COUNT=30000')), /more than 20000 dates/);
-  // A megabyte that nobody needs is passed over.
+  // A megabyte of unused text is skipped.
   const long = `DESCRIPTION:${'x'.repeat(1_000_000)}${'\r\n x'.repeat(100_000)}`;
   assert.equal((await spans(file(event('UID:1', ...one, long)))).length, 1);
 });
@@ -275,7 +275,7 @@ test('RANGE=THISANDFUTURE moves and resizes all later dates of a series', async 
   assert.equal((await spans(file(series, ended))).length, 2);
 });
 
-test('a reading that takes its time is ended', async () => {
+test('a read beyond the time limit is terminated', async () => {
   const daily = event('UID:1', 'DTSTART:20270310T100000Z', 'DURATION:PT1S', 'RRULE:FREQ=DAILY');
   await refuses(file(daily), /takes too long/, 1);
 });

@@ -3,22 +3,22 @@ import { programFile } from '../../../platform/root.ts';
 import { ReadingError } from './ics-lines.ts';
 import type { ParseResult, ParseTask } from './parse-calendar-worker.ts';
 
-/** When somebody is busy, by a calendar file: epoch milliseconds, in order, without overlaps. */
+/** Busy times from a calendar file in epoch milliseconds, sorted and without overlaps. */
 export interface ParsedCalendar {
   spans: { startMs: number; endMs: number }[];
   /** Dates of events in the range. */
   events: number;
-  /** What could not be understood, in words for the owner. */
+  /** Messages for the owner about parts that were not understood. */
   warnings: string[];
 }
 
-/** Far more than calendars of thousands of events need. */
+/** Time limit, far above what calendars of thousands of events need. */
 const TIME_MS = 5000;
 const MEMORY_MB = 192;
 
 /**
- * Reads an iCalendar file in a thread of its own, which is ended when it takes too long: recurrences can be written
- * that take for ever.
+ * Parses an iCalendar file in a separate thread, which is terminated at the time limit: recurrence rules can
+ * run forever.
  *
  * @throws {ReadingError}
  */
@@ -26,7 +26,7 @@ export async function parseCalendar(task: ParseTask, timeMs = TIME_MS): Promise<
   const worker = new Worker(programFile('src/features/booking/calendars/reading-worker'), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
-    // What the library has to say about a file is of no use to anybody.
+    // The output of the library about a file is discarded.
     stdout: true,
     stderr: true,
   });

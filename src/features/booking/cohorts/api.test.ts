@@ -24,7 +24,7 @@ async function product(key: string, body: object = {}): Promise<string> {
 const post = (key: string, productId: string, body: unknown) =>
   app.request('POST', `/booking/products/${productId}/cohorts`, { key, body });
 
-/** A cohort of a product of its own. */
+/** Creates a cohort with a product of its own. */
 async function make(key: string, body: object = {}) {
   const productId = await product(key);
   const made = (await post(key, productId, { startsAt: START, ...body })).assertOk(201);
@@ -44,7 +44,7 @@ async function eventsOf(key: string, id: string): Promise<[string, number][]> {
     .toSorted(([, a], [, b]) => a - b);
 }
 
-/** As bookings do. */
+/** Seat operations as bookings call them. */
 const seats = {
   claim: (id: string) =>
     app.container.db.transaction().execute((tx) => app.container.cohorts.seats.claim(tx, id)),
@@ -60,14 +60,14 @@ const seats = {
   },
 };
 
-/** An instant in the month of the start. */
+/** Returns an instant in the month of the start. */
 const at = (day: number, time = '17:00') => `2027-02-${String(day).padStart(2, '0')}T${time}:00.000Z`;
 const session = (day: number, from = '17:00', to = '18:00') => ({
   startsAt: at(day, from),
   endsAt: at(day, to),
 });
 
-test('a cohort is made with its defaults, read, changed and listed', async () => {
+test('a cohort is created with its defaults, read, updated and listed', async () => {
   const { key } = await app.createKey();
   const { productId, id, path, made } = await make(key);
   assert.deepEqual(made.at('data'), {
@@ -109,7 +109,7 @@ test('a cohort is made with its defaults, read, changed and listed', async () =>
   (await app.request('GET', `${list}?status=ENDED`, { key })).assertError('BAD_REQUEST', 'status');
 });
 
-test('only a COHORT that is sold has cohorts', async () => {
+test('only a COHORT product that is not archived has cohorts', async () => {
   const { key } = await app.createKey();
   for (const type of ['ONE_TO_ONE', 'LIVE_CLASS']) {
     (await post(key, await product(key, { type }), { startsAt: START })).assertError('CONFLICT');
@@ -125,7 +125,7 @@ test('only a COHORT that is sold has cohorts', async () => {
   (await post(key, productId, { startsAt: START })).assertError('CONFLICT');
 });
 
-test('cohorts go with a product that nobody ever booked, and are told of', async () => {
+test('cohorts of a never booked product are deleted with it and emit events', async () => {
   const { key } = await app.createKey();
   const { productId, id, path } = await make(key, { sessions: [session(1)], startsAt: at(1) });
   const over = (await post(key, productId, { startsAt: at(5) })).assertOk(201).string('data.id');
@@ -143,7 +143,7 @@ test('cohorts go with a product that nobody ever booked, and are told of', async
   await make(key, { sessions: [session(1)], startsAt: at(1) });
 });
 
-test('each field is taken up to its edges and named beyond them', async () => {
+test('each field is accepted up to its limits and named beyond them', async () => {
   const { key } = await app.createKey();
   const productId = await product(key);
   const { path } = await make(key);
@@ -212,7 +212,7 @@ test('each field is taken up to its edges and named beyond them', async () => {
   (await post(key, productId, {})).assertError('BAD_REQUEST', 'startsAt');
 });
 
-test('sessions take their time in the calendar, all of them or none', async () => {
+test('sessions take their times in the calendar atomically', async () => {
   const { key } = await app.createKey();
   const { path, made } = await make(key, {
     sessions: [session(2), session(1), session(1, '18:30', '19:00')],
@@ -227,7 +227,7 @@ test('sessions take their time in the calendar, all of them or none', async () =
     'sessions.1.startsAt',
   );
   assert.deepEqual(starts(await read(key, other.path)), []);
-  // Two change places, one goes, one comes; ids stay with those that were moved.
+  // Two sessions swap, one is removed, one is added; moved sessions keep their IDs.
   const [one, , two] = made.list('data.sessions').map((row) => String(Object(row).id));
   const swapped = [{ id: one, ...session(2) }, { id: two, ...session(1) }, session(4)];
   const after = (await patch(key, path, { sessions: swapped })).assertOk(200);
@@ -248,16 +248,16 @@ test('sessions take their time in the calendar, all of them or none', async () =
     })
   ).assertError('BAD_REQUEST', 'sessions.1.id');
   (await patch(key, path, { startsAt: at(1, '17:01') })).assertError('BAD_REQUEST', 'sessions.0.startsAt');
-  // What is canceled has no time any more.
+  // A canceled cohort frees its time.
   (await app.request('DELETE', path, { key })).assertOk(200);
   const free = (await patch(key, other.path, taken)).assertOk(200);
   assert.equal(free.list('data.sessions').length, 2);
-  // Others have calendars of their own.
+  // Other creators have separate calendars.
   const stranger = await app.createKey();
   await make(stranger.key, taken);
 });
 
-test('videos are added once, in order, and taken out', async () => {
+test('videos are added once, in order, and removed', async () => {
   const { key } = await app.createKey();
   const { path } = await make(key);
   const video = async (of = key) =>
@@ -296,7 +296,7 @@ test('videos are added once, in order, and taken out', async () => {
   (await app.request('DELETE', elsewhere, { key })).assertError('NOT_FOUND');
 });
 
-test('the last seat is one buyer’s, and a free one opens the cohort again', async () => {
+test('the last seat goes to one buyer, and a free one opens the cohort again', async () => {
   const { key } = await app.createKey();
   const { id, path, productId } = await make(key);
   await seats.join(id);
@@ -310,7 +310,7 @@ test('the last seat is one buyer’s, and a free one opens the cohort again', as
   assert.deepEqual([full.at('data.status'), full.at('data.enrolledCount')], ['FULL', 2]);
   (await patch(key, path, { capacity: 1 })).assertError('BAD_REQUEST', 'capacity');
   assert.equal(await seats.claim(id), false);
-  // As many seats as the product has, until the cohort says another number.
+  // The product's capacity applies until the cohort sets its own.
   (await patch(key, `/booking/products/${productId}`, { capacity: 3 })).assertOk(200);
   assert.equal((await read(key, path)).at('data.status'), 'OPEN');
   (await patch(key, path, { capacity: 2 })).assertOk(200);
@@ -321,7 +321,7 @@ test('the last seat is one buyer’s, and a free one opens the cohort again', as
   );
 });
 
-test('time brings a cohort through its states, each told once; a canceled one stays', async () => {
+test('time moves a cohort through its states with one event each, and a canceled one stays canceled', async () => {
   const { key } = await app.createKey();
   const opens = '2027-01-10T00:00:00Z';
   const { id, path } = await make(key, { enrollmentOpensAt: opens, enrollmentClosesAt: at(1, '12:00') });
@@ -346,7 +346,7 @@ test('time brings a cohort through its states, each told once; a canceled one st
   (await patch(key, canceled.path, { title: 'Other' })).assertError('CONFLICT');
   clock.set(at(1, '12:00'));
   assert.equal(await seats.claim(id), false);
-  // Also before a sweep has seen that it has begun.
+  // This holds before a sweep has processed the start.
   clock.set(START);
   (await patch(key, path, { startsAt: at(20) })).assertError('CONFLICT', 'startsAt');
   assert.equal(await statusAt(START), 'RUNNING');
@@ -370,7 +370,7 @@ test('time brings a cohort through its states, each told once; a canceled one st
   clock.set(NOW);
 });
 
-test('reading and writing have their permissions', async () => {
+test('reads and writes need their permissions', async () => {
   const account = await app.createAccount();
   const owner = (await app.createKey({ account })).key;
   const { path, productId } = await make(owner);

@@ -3,8 +3,8 @@ import type { productDeleted, productUpdated } from '../products/index.ts';
 import type { CohortStatusService } from './status.ts';
 
 /**
- * Listens for products whose seats were changed: cohorts without a number of their own have as many; and for those that
- * go, with which their cohorts do.
+ * Consumes product changes: cohorts without a capacity of their own follow the product's, and cohorts of a
+ * deleted product are canceled.
  */
 export function createCohortConsumers(deps: {
   states: CohortStatusService;
@@ -17,7 +17,7 @@ export function createCohortConsumers(deps: {
       await deps.states.settleAll({ tx, append }, data.productId);
     }),
     on(deps.productDeleted, async (tx, { data }, append) => {
-      // What was booked stands, in an archived one too.
+      // Bookings of an archived product remain.
       if (data.status !== 'ARCHIVED') await deps.states.cancelAll({ tx, append }, data.productId);
     }),
   ];

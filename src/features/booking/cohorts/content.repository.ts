@@ -10,7 +10,7 @@ export type SessionRow = Selectable<CohortSessionTable>;
 export type RemovedSessionRow = Selectable<CohortSessionTombstoneTable>;
 export type CohortVideoRow = Selectable<CohortVideoTable>;
 
-/** In order of time. */
+/** Lists sessions by start time. */
 export async function sessionsOf(db: Db, cohortIds: readonly string[]): Promise<SessionRow[]> {
   if (cohortIds.length === 0) return [];
   return db
@@ -22,7 +22,10 @@ export async function sessionsOf(db: Db, cohortIds: readonly string[]): Promise<
     .execute();
 }
 
-/** Makes the session, or moves the one with this id; what stays where it is was not set anew. @returns its id. */
+/**
+ * Inserts the session, or updates the one with this ID; an unchanged time does not count as a change.
+ * @returns its ID.
+ */
 export async function upsertSession(
   tx: Tx,
   cohortId: string,
@@ -43,7 +46,7 @@ export async function upsertSession(
   return id;
 }
 
-/** @param changeNo of the cohort, with this removal. */
+/** @param changeNo change number of the cohort, including this removal. */
 export async function removeSession(tx: Tx, session: SessionRow, changeNo: number): Promise<void> {
   const { id, cohort_id, starts_at, ends_at } = session;
   await tx.deleteFrom('cohort_session').where('id', '=', id).execute();
@@ -72,7 +75,7 @@ export async function setSessionRoom(tx: Tx, id: string, roomId: string): Promis
   await tx.updateTable('cohort_session').set({ room_id: roomId }).where('id', '=', id).execute();
 }
 
-/** By position. Videos that were deleted are not there. */
+/** Lists videos by position, without deleted ones. */
 export async function videosOf(db: Db, cohortIds: readonly string[]): Promise<CohortVideoRow[]> {
   if (cohortIds.length === 0) return [];
   return db
@@ -86,7 +89,7 @@ export async function videosOf(db: Db, cohortIds: readonly string[]): Promise<Co
     .execute();
 }
 
-/** @returns undefined when the cohort has the video. */
+/** @returns undefined when the cohort has the video already. */
 export function insertVideo(tx: Tx, row: Insertable<CohortVideoTable>): Promise<CohortVideoRow | undefined> {
   return tx
     .insertInto('cohort_video')
@@ -105,7 +108,7 @@ export async function deleteVideo(tx: Tx, cohortId: string, id: string): Promise
   return numDeletedRows > 0n;
 }
 
-/** Cohorts whose members may watch the video now. */
+/** Lists cohorts whose members may watch the video now. */
 export async function cohortsWithVideo(db: Db, videoId: string, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('cohort_video')

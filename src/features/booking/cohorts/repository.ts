@@ -7,11 +7,11 @@ import type { CohortStatus, CohortTable } from '../../../platform/db/tables.gene
 export type CohortRow = Selectable<CohortTable>;
 export type CohortChange = Omit<Updateable<CohortTable>, 'id' | 'workspace_id' | 'product_id'>;
 
-/** A cohort, and what else decides its state. */
+/** Cohort with the other inputs of its status. */
 export interface CohortStatusInput extends CohortRow {
-  /** Its own, or that of the product. */
+  /** Capacity of the cohort, or of the product. */
   seats: number;
-  /** Its own, that of its last session, or the length of the product after its start. */
+  /** End of the cohort: its own, that of its last session, or its start plus the product's duration. */
   over_at: Date;
 }
 
@@ -21,7 +21,7 @@ const overAt = sql<Date>`coalesce(
   (select max(ends_at) from cohort_session where cohort_id = cohort.id),
   cohort.starts_at + booking_product.duration_min * interval '1 minute')`;
 
-/** @param which `bookable`: one that was not canceled; `any`: canceled ones too. */
+/** @param which `bookable`: not canceled; `any`: including canceled ones. */
 export async function hasCohort(db: Db, productId: string, which: 'bookable' | 'any'): Promise<boolean> {
   const row = await db
     .selectFrom('cohort')
@@ -77,7 +77,7 @@ export function listCohorts(
     .execute();
 }
 
-/** Those of a product that take members, or will, the next one first. */
+/** Lists cohorts of a product that accept or will accept members, by start. */
 export function listUpcomingCohorts(db: Db, productId: string, now: Date): Promise<CohortRow[]> {
   return db
     .selectFrom('cohort')
@@ -97,7 +97,7 @@ export function updateCohort(tx: Tx, id: string, change: CohortChange): Promise<
   return tx.updateTable('cohort').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Keeps a seat for somebody. @returns false when none is left, or the cohort takes nobody at this time. */
+/** Claims a seat. @returns false when none is left or the cohort does not accept members at this time. */
 export async function claimSeat(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('cohort')
@@ -113,7 +113,7 @@ export async function claimSeat(tx: Tx, id: string, now: Date): Promise<boolean>
   return numUpdatedRows > 0n;
 }
 
-/** Moves the two counts by so much. */
+/** Adds the given deltas to both counts. */
 export async function adjustSeatCounts(
   tx: Tx,
   id: string,
@@ -129,12 +129,12 @@ export async function adjustSeatCounts(
     .execute();
 }
 
-/** Under its lock. */
+/** Runs under the lock of the row. */
 export function lockCohortStatusInput(tx: Tx, id: string): Promise<CohortStatusInput> {
   return standings(tx).where('cohort.id', '=', id).forNoKeyUpdate('cohort').executeTakeFirstOrThrow();
 }
 
-/** Under their locks: cohorts of a product that have not ended. */
+/** Locks the cohorts of a product that have not ended. */
 export function lockOpenOf(tx: Tx, productId: string): Promise<CohortStatusInput[]> {
   return standings(tx)
     .where('cohort.product_id', '=', productId)
@@ -144,7 +144,7 @@ export function lockOpenOf(tx: Tx, productId: string): Promise<CohortStatusInput
     .execute();
 }
 
-/** Under their locks: those whose time has come for another state, but for those that somebody has locked. */
+/** Locks cohorts whose status is due to change; skips rows that are locked already. */
 export function lockDue(tx: Tx, now: Date, limit: number): Promise<CohortStatusInput[]> {
   const isDue: RawBuilder<boolean> = sql`(
     cohort.status = 'SCHEDULED' and coalesce(cohort.enrollment_opens_at, '-infinity') <= ${now}

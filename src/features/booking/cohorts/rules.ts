@@ -20,7 +20,7 @@ export function statusOf(cohort: Facts, now: Date): CohortStatus {
   return cohort.enrolled_count < cohort.seats ? 'OPEN' : 'FULL';
 }
 
-/** The times of a cohort, as it is to be. */
+/** Planned times of a cohort. */
 export interface Times {
   startsAt: Date;
   endsAt: Date | null;
@@ -34,7 +34,7 @@ export interface Session {
   endsAt: Date;
 }
 
-/** As it is to be; `id` is that of one that is there. */
+/** Session to store; `id` names an existing one. */
 export interface PlannedSession extends Session {
   id: string | undefined;
 }
@@ -42,8 +42,8 @@ export interface PlannedSession extends Session {
 type Span = { starts_at: Date; ends_at: Date | null };
 
 /**
- * Are its members to be told that it takes place at other times? What is over is no news, and where there are sessions
- * they say when it ends.
+ * Reports whether members must be notified of new times. Ended sessions are ignored; a cohort with sessions
+ * compares them instead of its end.
  */
 export function isMoved(
   before: Span,
@@ -63,11 +63,11 @@ export function isMoved(
   return wanted.symmetricDifference(known).size > 0;
 }
 
-/** PostgreSQL holds more years than a date is written with. */
+/** Years that dates can be formatted with; PostgreSQL allows more. */
 const YEARS = { first: 1970, last: 9998 } as const;
 
 /**
- * @param bufferMin what stays free after each session.
+ * @param bufferMin free time after each session.
  * @throws {AppError} BAD_REQUEST naming the input, such as `sessions.0.endsAt`.
  */
 export function assertTimes(times: Times, bufferMin: number): void {

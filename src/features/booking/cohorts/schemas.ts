@@ -158,7 +158,7 @@ export const Cohort = namedSchema(
   },
 );
 
-/** A cohort, and what is in it. */
+/** Cohort with its sessions and videos. */
 export interface CohortDetails {
   row: CohortRow;
   sessions: readonly SessionRow[];

@@ -23,7 +23,7 @@ import {
   type TransactionContext,
 } from './status.ts';
 
-/** What cohorts are built on. */
+/** Dependencies of cohorts. */
 export interface CohortPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
@@ -34,21 +34,23 @@ export interface CohortPorts {
     get(workspaceId: string, id: string): Promise<ProductRow>;
     lock(tx: Tx, id: string): Promise<ProductRow>;
   };
-  /** The zone in which the creator offers time. */
+  /** Returns the zone in which the creator offers time. */
   timezoneOf(db: Db, workspaceId: string): Promise<string>;
   calendar: SessionCalendar;
-  /** Is it a video of the workspace that was not deleted? */
+  /** Reports whether the video belongs to the workspace and is not deleted. */
   hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean>;
 }
 
 /** Cohorts of a workspace (docs/concepts/booking-cohorts.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Cohorts {
   /**
-   * @throws {AppError} BAD_REQUEST naming the input; CONFLICT for a product that is archived or no COHORT, and with field
-   * `sessions.0.startsAt` where the creator's calendar has something at that time.
+   * Creates a cohort.
+   *
+   * @throws {AppError} BAD_REQUEST naming the input; CONFLICT for a product that is archived or not a COHORT,
+   *   and with field `sessions.0.startsAt` when the creator's calendar has a conflict at that time.
    */
   create(workspaceId: string, productId: string, input: CohortIn): Promise<CohortDetails>;
-  /** Canceled ones too. */
+  /** Lists cohorts, including canceled ones. */
   list(
     workspaceId: string,
     productId: string,
@@ -57,25 +59,30 @@ export interface Cohorts {
   ): Promise<CohortRow[]>;
   get(workspaceId: string, id: string): Promise<CohortRow>;
   whole(rows: readonly CohortRow[]): Promise<CohortDetails[]>;
-  /** @throws {AppError} as `create`; CONFLICT for one that has ended, and for what is fixed once it runs. */
+  /**
+   * Updates a cohort. @throws {AppError} as `create`; CONFLICT for one that has ended, and for fields that
+   * are fixed once it runs.
+   */
   update(workspaceId: string, id: string, input: CohortPatch): Promise<CohortDetails>;
-  /** Its bookings are canceled, and its time is free. @throws {AppError} CONFLICT once it has begun. */
+  /** Cancels a cohort and its bookings, and frees its time. @throws {AppError} CONFLICT once it has begun. */
   cancel(workspaceId: string, id: string): Promise<CohortDetails>;
-  /** @throws {AppError} NOT_FOUND for a video that is not the workspace's; CONFLICT for one that is there. */
+  /**
+   * @throws {AppError} NOT_FOUND for a video of another workspace; CONFLICT for one that was added already.
+   */
   addVideo(workspaceId: string, id: string, input: CohortVideoIn): Promise<CohortVideoRow>;
   removeVideo(workspaceId: string, id: string, cohortVideoId: string): Promise<void>;
   seats: Seats;
-  /** For whoever sells it: of any workspace. */
+  /** Finds a cohort of any workspace, for checkouts. */
   find(db: Db, id: string): Promise<CohortRow | undefined>;
-  /** Those of a product that take members, or will, the next one first. */
+  /** Lists cohorts of a product that accept or will accept members, by start. */
   coming(db: Db, productId: string): Promise<CohortRow[]>;
-  /** In order of time. */
+  /** Lists sessions by start time. */
   sessions(db: Db, id: string): Promise<SessionRow[]>;
-  /** Those that are not held, by a change after this one. */
+  /** Lists sessions that were removed after this change. */
   removedSessions(db: Db, id: string, changeNo: number): Promise<RemovedSessionRow[]>;
-  /** The room in which a session is held. */
+  /** Stores the room of a session. */
   setRoom(tx: Tx, sessionId: string, roomId: string): Promise<void>;
-  /** Cohorts whose members may watch the video now. */
+  /** Lists cohorts whose members may watch the video now. */
   showing(db: Db, videoId: string): Promise<string[]>;
   sweep(): Promise<void>;
 }
@@ -180,7 +187,7 @@ async function update(
   const now = ports.clock.now();
   const known = found(await repository.findOwnCohort(tx, workspaceId, id));
   const product = await ports.products.lock(tx, known.product_id);
-  // As it is by now: what has begun a moment ago is not moved any more.
+  // Uses the current status: a cohort that has just begun cannot be moved.
   const before = await ports.states.settle(work, known.id);
   assertOpenToChange(before);
   const columns = omitUndefined({
@@ -263,7 +270,7 @@ function timesOf(
   return { startsAt, endsAt, opensAt, closesAt, sessions };
 }
 
-/** What is left out is undefined. */
+/** Maps the patch to columns; omitted fields are undefined. */
 function toColumns(input: CohortPatch) {
   const { endsAt, enrollmentOpensAt: opensAt, enrollmentClosesAt: closesAt, timezone } = input;
   return {
@@ -294,7 +301,7 @@ function assertFuture(startsAt: Date, now: Date): void {
   if (startsAt <= now) throw badRequest('startsAt', 'startsAt must be in the future.');
 }
 
-/** Nobody who is there is sent away. */
+/** Rejects a capacity below the number of members and claims. */
 function assertCapacity(row: CohortRow, capacity: number): void {
   const { enrolled_count: enrolled, reserved_count: claimed } = row;
   if (capacity < enrolled)

@@ -10,7 +10,7 @@ import type { CohortRow } from './repository.ts';
 import type { PlannedSession } from './rules.ts';
 import type { CohortPatch } from './schemas.ts';
 
-/** A creator's time, in the transaction of what takes or frees it. */
+/** Calendar of a creator, changed in the transaction of the sessions. */
 export interface SessionCalendar {
   lock(tx: Tx, workspaceId: string): Promise<void>;
   /** @returns false when something overlaps. */
@@ -33,7 +33,7 @@ export const toPlan = ({ id, starts_at: startsAt, ends_at: endsAt }: SessionRow)
   endsAt,
 });
 
-/** @throws {AppError} BAD_REQUEST, field `sessions.0.id`, for one that is not there, or named twice. */
+/** @throws {AppError} BAD_REQUEST, field `sessions.0.id`, for an unknown or duplicate ID. */
 export function readSessions(
   input: NonNullable<CohortPatch['sessions']>,
   held: readonly SessionRow[] = [],
@@ -51,15 +51,15 @@ export function readSessions(
 interface Held {
   row: CohortRow;
   product: ProductRow;
-  /** As they were. */
+  /** Sessions before the change. */
   held: readonly SessionRow[];
   now: Date;
 }
 
 /**
- * Keeps the sessions as they are to be, and their times in the calendar.
+ * Stores the planned sessions and their times in the calendar.
  *
- * @throws {AppError} CONFLICT, field `sessions.0.startsAt`, where the calendar has something.
+ * @throws {AppError} CONFLICT, field `sessions.0.startsAt`, when the calendar has a conflict.
  */
 export async function saveSessions(
   { calendar }: { calendar: SessionCalendar },
@@ -68,7 +68,7 @@ export async function saveSessions(
   sessions: readonly PlannedSession[],
 ): Promise<void> {
   if (sessions.length === 0 && held.length === 0) return;
-  // Times go to and fro between them: another one who does the same waits.
+  // Times may move between the sessions: concurrent changes wait.
   await calendar.lock(tx, row.workspace_id);
   for (const session of held) {
     await calendar.free(tx, { sessionId: session.id });

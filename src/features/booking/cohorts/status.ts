@@ -14,38 +14,38 @@ import type { CohortRow, CohortStatusInput } from './repository.ts';
 import * as repository from './repository.ts';
 import { statusOf } from './rules.ts';
 
-/** A transaction, and what it appends. */
+/** Transaction and the function that appends events in it. */
 export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }
 
-/** The seats of a cohort, in the transaction of what takes or frees them. */
+/** Seats of a cohort, changed in the transaction of the booking. */
 export interface Seats {
   /**
-   * Keeps a seat for somebody who pays just now, or has an offer.
+   * Claims a seat for a buyer who pays now or holds an offer.
    *
-   * @returns false when none is left, or the cohort takes nobody at this time.
+   * @returns false when none is left or the cohort does not accept members at this time.
    */
   claim(tx: Tx, cohortId: string): Promise<boolean>;
-  /** What was claimed is nobody's. */
+  /** Releases a claimed seat. */
   release(tx: Tx, cohortId: string): Promise<void>;
-  /** What was claimed is a member's. */
+  /** Converts a claimed seat to a member's. */
   take(work: TransactionContext, cohortId: string): Promise<void>;
-  /** A member has left. */
+  /** Releases the seat of a member who left. */
   leave(work: TransactionContext, cohortId: string): Promise<void>;
 }
 
-/** What state cohorts are in. */
+/** Status changes and seats of cohorts. */
 export interface CohortStatusService {
   seats: Seats;
-  /** Brings a cohort into the state that its times and members give it, and tells of a new one. */
+  /** Updates the status of a cohort to match its times and members, and emits the change. */
   settle(work: TransactionContext, id: string): Promise<CohortRow>;
-  /** After the seats of a product were changed. */
+  /** Updates the status of a product's cohorts after its capacity changed. */
   settleAll(work: TransactionContext, productId: string): Promise<void>;
-  /** With a product that goes, and that nobody has ever booked. */
+  /** Cancels the cohorts of a product that is deleted and was never booked. */
   cancelAll(work: TransactionContext, productId: string): Promise<void>;
-  /** Goes on with those whose time has come. */
+  /** Updates cohorts whose status is due to change. */
   sweep(): Promise<void>;
 }
 
@@ -108,7 +108,7 @@ export function createStates({
   };
 }
 
-/** Under its lock. */
+/** Runs under the lock of the row. */
 export async function cancelCohort(work: TransactionContext, id: string, now: Date): Promise<void> {
   const change = { status: 'CANCELED', canceled_at: now, updated_at: now } as const;
   await tell(work, await repository.updateCohort(work.tx, id, change));
@@ -124,13 +124,13 @@ async function dataOf({ tx }: TransactionContext, row: CohortRow) {
   };
 }
 
-/** Tells what state a cohort is in now; nobody is told that one is scheduled. */
+/** Emits the event of the current status; SCHEDULED has none. */
 async function tell(work: TransactionContext, row: CohortRow & { status: CohortStatus }): Promise<void> {
   const definition = TOLD[row.status];
   if (definition !== null) await work.append(definition, row.workspace_id, await dataOf(work, row));
 }
 
-/** Tells that it takes place at other times. */
+/** Emits that the cohort takes place at other times. */
 export async function emitRescheduled(work: TransactionContext, row: CohortRow): Promise<void> {
   const times = { startsAt: row.starts_at.toISOString(), endsAt: row.ends_at?.toISOString() ?? null };
   await work.append(cohortRescheduled, row.workspace_id, { ...(await dataOf(work, row)), ...times });

@@ -23,7 +23,7 @@ async function eventsOf(key: string) {
 
 const book = (id: string) => bookedOnce(app.container, id);
 
-test('a product is made with its defaults, read, changed and told of', async () => {
+test('a product is created with its defaults, read, updated and emits events', async () => {
   const { key } = await app.createKey();
   const made = await make(key);
   const id = made.string('data.id');
@@ -88,7 +88,7 @@ const fields = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ ...field, key: `k${index}` }));
 const options = (count: number) => Array.from({ length: count }, (_, index) => `option ${index}`);
 
-/** Each field: what is good at its edges, and what is refused beyond them, with the name in `error.field`. */
+/** Values of each field: accepted at the limits, and rejected beyond them with the name in `error.field`. */
 const RULES: [name: string, good: unknown[], bad: [value: unknown, field?: string][]][] = [
   ['title', ['x', 'x'.repeat(200)], [[''], ['  '], ['x'.repeat(201)], [5], [null]]],
   ['type', ['ONE_TO_ONE', 'LIVE_CLASS', 'COHORT'], [['one_to_one'], ['WEBINAR'], [1], [null]]],
@@ -150,7 +150,7 @@ const RULES: [name: string, good: unknown[], bad: [value: unknown, field?: strin
   ],
 ];
 
-test('each field is taken up to its edges and named beyond them, when it is made and when it is changed', async () => {
+test('each field is accepted up to its limits and named beyond them, on create and on update', async () => {
   const { key } = await app.createKey();
   for (const [name, good, bad] of RULES) {
     const id = (await make(key)).string('data.id');
@@ -163,7 +163,7 @@ test('each field is taken up to its edges and named beyond them, when it is made
         const answer = await app.request(method, path, { key, body: { ...base, [name]: value } });
         assert.ok(answer.status < 300, `${name} ${JSON.stringify(value)}: ${answer.text}`);
         assert.deepEqual(answer.at(`data.${name}`), value);
-        // Its slug is free again.
+        // Deleting the product frees its slug.
         if (method === 'POST') await app.request('DELETE', `${path}/${answer.string('data.id')}`, { key });
       }
       for (const [value, inner] of bad) {
@@ -179,7 +179,7 @@ test('each field is taken up to its edges and named beyond them, when it is made
   (await app.request('POST', '/booking/products', { key, body: [] })).assertError('BAD_REQUEST', 'body');
 });
 
-test('a slug is of one product of a workspace', async () => {
+test('a slug is unique among the products of a workspace', async () => {
   const { key, account } = await app.createKey();
   const id = (await make(key, { ...COACHING, slug: 'coaching' })).string('data.id');
   const other = (await make(key)).string('data.id');
@@ -194,7 +194,7 @@ test('a slug is of one product of a workspace', async () => {
   await make(key, again.body);
 });
 
-test('publishing needs something to book; its page has an address for as long', async () => {
+test('publishing needs something to book, and only a published product has a page URL', async () => {
   const { key, account } = await app.createKey({ mode: 'test' });
   const post = (id: string, verb: string) => app.request('POST', `/booking/products/${id}/${verb}`, { key });
   const hour = (await make(key, { ...COACHING, slug: 'coaching' })).string('data.id');
@@ -232,7 +232,7 @@ test('publishing needs something to book; its page has an address for as long', 
   );
 });
 
-test('what was never booked is removed, what was is archived and stays as it is', async () => {
+test('a product that was never booked is deleted, and a booked one is archived and stays unchanged', async () => {
   const { key } = await app.createKey();
   const unused = (await make(key)).string('data.id');
   const gone = (await app.request('DELETE', `/booking/products/${unused}`, { key })).assertOk(200);
@@ -266,7 +266,7 @@ test('what was never booked is removed, what was is archived and stays as it is'
   }
 });
 
-test('reading and writing have their permissions, and no other method is there', async () => {
+test('reads and writes need their permissions, and other methods do not exist', async () => {
   const account = await app.createAccount();
   const owner = (await app.createKey({ account })).key;
   const id = (await make(owner)).string('data.id');

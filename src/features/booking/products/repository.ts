@@ -25,7 +25,7 @@ export function findProduct(db: Db, workspaceId: string, id: string): Promise<Pr
   return select(db, workspaceId).where('id', '=', id).executeTakeFirst();
 }
 
-/** @param slugOrId as it stands in the address of its page. */
+/** @param slugOrId the path segment of its page. */
 export function findPublished(
   db: Db,
   workspaceId: string,
@@ -45,7 +45,7 @@ export function lockProduct(tx: Tx, id: string): Promise<ProductRow | undefined>
   return selectOne(tx, id).forNoKeyUpdate().executeTakeFirst();
 }
 
-/** Nobody changes it meanwhile; others may hold it too. */
+/** Locks the product for share: it cannot change, and others may lock it too. */
 export function lockProductForShare(tx: Tx, id: string): Promise<ProductRow | undefined> {
   return selectOne(tx, id).forShare().executeTakeFirst();
 }

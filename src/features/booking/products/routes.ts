@@ -17,7 +17,7 @@ interface Deps {
   products: Products;
   cursors: CursorCodec;
   usernameOf(accountId: string): Promise<string>;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 

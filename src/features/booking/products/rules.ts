@@ -1,7 +1,7 @@
 import { badRequest } from '../../../kernel/errors.ts';
 import type { IntakeField } from '../../../platform/db/json-columns.ts';
 
-/** What the shapes cannot say. @throws {AppError} BAD_REQUEST naming the input. */
+/** Validates rules that the schema cannot express. @throws {AppError} BAD_REQUEST naming the input. */
 export function assertProduct(input: {
   thumbnailUrl?: string | null;
   intakeFields?: readonly IntakeField[] | null;

@@ -5,12 +5,12 @@ import { MODES, type Mode } from '../../../kernel/access.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 import type { ProductRow } from './repository.ts';
 
-/** The largest amount that providers charge at once, in cents. */
+/** Largest amount of a single charge at the providers, in cents. */
 const MAX_CENTS = 99_999_999;
-/** A year: of one product nothing begins more seldom. */
+/** Maximum buffer: one year. */
 const MAX_BUFFER_MIN = 525_600;
 const MAX_CAPACITY = 1_000_000;
-/** A hundred years. */
+/** Maximum days: a hundred years. */
 const MAX_DAYS = 36_500;
 
 const FIELD_TYPES = ['TEXT', 'LONGTEXT', 'SELECT', 'CHECKBOX', 'EMAIL', 'PHONE'] as const;
@@ -123,13 +123,13 @@ export const Product = namedSchema(
   },
 );
 
-/** The archived product, or what is gone. */
+/** Archived product, or the deletion. */
 export const ProductEnded = namedSchema('BookingProductEnded', Type.Union([Product, Deleted]), {
   id: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr',
   deleted: true,
 });
 
-/** What partners set of a product, by the names of the API. */
+/** Returns the settings of a product by API field name. */
 export function settingsOf(row: ProductRow) {
   return {
     title: row.title,

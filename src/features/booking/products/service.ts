@@ -22,21 +22,23 @@ interface Deps {
   db: Db;
   events: Pick<Events, 'transaction'>;
   clock: Clock;
-  /** Has the creator said when they have time? */
+  /** Reports whether the creator has availability windows. */
   hasWindows(db: Db, workspaceId: string): Promise<boolean>;
-  /** @param which `bookable`: one that was not canceled; `any`: canceled ones too. */
+  /** @param which `bookable`: not canceled; `any`: including canceled ones. */
   hasCohort(db: Db, productId: string, which: 'bookable' | 'any'): Promise<boolean>;
-  /** How many there ever were of each product; none where there were none. */
+  /** Returns the number of bookings ever made per product; products without bookings are omitted. */
   bookingCounts(db: Db, productIds: readonly string[]): Promise<Map<string, number>>;
 }
 
 /** Booking products of a workspace (docs/concepts/booking-products.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Products {
-  /** @throws {AppError} BAD_REQUEST naming the input; CONFLICT, field `slug`, for one that another product has. */
+  /**
+   * @throws {AppError} BAD_REQUEST naming the input; CONFLICT, field `slug`, for a slug of another product.
+   */
   create(workspaceId: string, input: ProductIn): Promise<ProductRow>;
   list(workspaceId: string, filters: ProductFilters, page: PageRequest): Promise<ProductRow[]>;
   get(workspaceId: string, id: string): Promise<ProductRow>;
-  /** Also in a transaction; undefined where `get` throws. */
+  /** Returns undefined where `get` throws; also usable in a transaction. */
   find(db: Db, workspaceId: string, id: string): Promise<ProductRow | undefined>;
   /** @throws {AppError} as `create`; CONFLICT for an archived product, and for another `type` of one that has bookings. */
   update(workspaceId: string, id: string, input: ProductPatch): Promise<ProductRow>;
@@ -47,15 +49,21 @@ export interface Products {
   publish(workspaceId: string, id: string): Promise<ProductRow>;
   /** @throws {AppError} CONFLICT for an archived product. */
   unpublish(workspaceId: string, id: string): Promise<ProductRow>;
-  /** Archives a product that was ever booked. @returns null when it is gone. */
+  /** Deletes a product, or archives it when it was ever booked. @returns null when it is deleted. */
   remove(workspaceId: string, id: string): Promise<ProductRow | null>;
-  /** For whoever sells it: whatever its status. @throws {AppError} NOT_FOUND. */
+  /** Locks a product of any status for a sale. @throws {AppError} NOT_FOUND. */
   lock(tx: Tx, id: string): Promise<ProductRow>;
-  /** What visitors of its page see. @throws {AppError} NOT_FOUND for one that is not published, too. */
+  /**
+   * Returns the product as page viewers see it. @throws {AppError} NOT_FOUND, also for one that is not
+   * published.
+   */
   findPublished(workspaceId: string, slugOrId: string): Promise<ProductRow>;
-  /** For whoever books it: it stays as it is meanwhile, and others book it as well. @throws {AppError} NOT_FOUND. */
+  /**
+   * Locks the product for share, for a booking: it cannot change, and other bookings may lock it too. @throws
+   * {AppError} NOT_FOUND.
+   */
   hold(tx: Tx, id: string): Promise<ProductRow>;
-  /** How many bookings there ever were of each; none where there were none. */
+  /** Returns the number of bookings ever made per product; products without bookings are omitted. */
   bookingCounts(ids: readonly string[]): Promise<Map<string, number>>;
 }
 
@@ -87,7 +95,7 @@ export function createProducts(deps: Deps): Products {
   };
 }
 
-/** Is it a product of the workspace? */
+/** Reports whether the product belongs to the workspace. */
 export async function hasProduct(db: Db, workspaceId: string, id: string): Promise<boolean> {
   return (await repository.findProduct(db, workspaceId, id)) !== undefined;
 }
@@ -181,7 +189,7 @@ async function remove(work: Work, workspaceId: string, id: string): Promise<Prod
   return after;
 }
 
-/** Under its lock, in which nobody books it. */
+/** Reports whether the product was ever booked. Requires its lock, which blocks new bookings. */
 async function wasBooked({ tx, bookingCounts }: Work, { id }: ProductRow): Promise<boolean> {
   return (await bookingCounts(tx, [id])).has(id);
 }
@@ -197,7 +205,7 @@ function found(row: ProductRow | undefined): ProductRow {
   return row;
 }
 
-/** The unique index decides between two at once. */
+/** Runs the write; the unique index decides between concurrent ones. */
 async function slugged<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -236,7 +244,7 @@ function toColumns(input: ProductPatch) {
   } satisfies ProductChange;
 }
 
-/** Without members that we do not know. */
+/** Drops unknown fields. */
 function known(fields: readonly IntakeField[] | null): IntakeField[] | null {
   return (
     fields?.map(({ key, label, type, required, options }) => ({

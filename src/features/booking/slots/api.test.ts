@@ -8,7 +8,7 @@ import { AppError } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { type BusyOwner, calendar } from '../calendars/index.ts';
 
-// A Sunday; all windows are of the Monday after it.
+// A Sunday; all windows are on the following Monday.
 const NOW = Date.UTC(2027, 0, 3, 12);
 const clock = new TestClock(NOW);
 let app: TestApp;
@@ -31,7 +31,7 @@ async function creator(product: object = {}, hours: object = {}) {
   const productId = await make(product);
   const get = (query: string, id = productId) =>
     app.request('GET', `/booking/products/${id}/slots?${query}`, { key });
-  /** `10:00`, or `10:00 x3` for what has three seats left, of the Monday. */
+  /** Lists the Monday's slots as `10:00`, or `10:00 x3` when three seats are left. */
   const times = async (id = productId) => {
     const answer = (await get('from=2027-01-04&to=2027-01-04', id)).assertOk(200);
     return answer.list('data.slots').map((slot) => {
@@ -44,7 +44,7 @@ async function creator(product: object = {}, hours: object = {}) {
 
 type Creator = Awaited<ReturnType<typeof creator>>;
 
-/** An instant of the Monday, by the wall in Berlin. */
+/** Returns an instant of the Monday by the wall clock of Berlin. */
 const monday = (hour: number, minute = 0) => dateFromMs(Date.UTC(2027, 0, 4, hour - 1, minute));
 
 async function booked(of: Creator, startsAt: Date, minutes: number): Promise<BusyOwner> {
@@ -72,7 +72,7 @@ async function take({ workspaceId, productId }: Creator, startsAt: Date, minutes
   assert.ok(isTaken);
 }
 
-/** A class that has been booked so often. */
+/** Inserts a class occurrence with the given number of booked seats. */
 async function held(of: Creator, startsAt: Date, bookedCount: number): Promise<void> {
   const id = newId('occ');
   const endsAt = dateFromMs(startsAt.getTime() + 60 * MINUTE_MS);
@@ -86,7 +86,7 @@ async function held(of: Creator, startsAt: Date, bookedCount: number): Promise<v
   await take(of, startsAt, 60, { occurrenceId: id });
 }
 
-test('slots have instants, the wall of the asked zone, and the days of that zone', async () => {
+test('slots have instants, wall times of the requested zone, and the days of that zone', async () => {
   const { get, productId } = await creator();
   const day = (await get('from=2027-01-04&to=2027-01-04&timezone=america/new_york')).assertOk(200);
   assert.equal(day.string('data.productId'), productId);
@@ -97,7 +97,7 @@ test('slots have instants, the wall of the asked zone, and the days of that zone
     localStart: '2027-01-04T03:00',
     seatsLeft: 1,
   });
-  // Half of the Monday of Berlin is Tuesday there.
+  // Half of Monday in Berlin is Tuesday there.
   const kiribati = (await get('from=2027-01-05&to=2027-01-05&timezone=Pacific/Kiritimati')).assertOk(200);
   assert.equal(kiribati.list('data.slots').length, 2);
   const own = (await get('')).assertOk(200);
@@ -105,7 +105,7 @@ test('slots have instants, the wall of the asked zone, and the days of that zone
   assert.equal(own.list('data.slots').length, 16);
 });
 
-test('what is wrong with a query is named', async () => {
+test('an invalid query names the field', async () => {
   const { get, key } = await creator();
   const refused: [query: string, field: string][] = [
     ['from=2027-01-05&to=2027-01-04', 'to'],
@@ -121,7 +121,7 @@ test('what is wrong with a query is named', async () => {
   (await app.request('GET', `/booking/products/${newId('bkp')}/slots`, { key })).assertError('NOT_FOUND');
 });
 
-test('more slots than anybody reads are refused', async () => {
+test('a query with too many slots is rejected', async () => {
   const { get } = await creator(
     { durationMin: 1 },
     { weeklyJson: { mon: [{ start: '00:00', end: '24:00' }], tue: [{ start: '00:00', end: '24:00' }] } },
@@ -130,7 +130,7 @@ test('more slots than anybody reads are refused', async () => {
   (await get('from=2027-01-04&to=2027-02-20')).assertError('BAD_REQUEST', 'to');
 });
 
-test('what has the time of any product, with its buffer, takes the slots of all', async () => {
+test('busy time of any product, with its buffer, blocks the slots of all products', async () => {
   const of = await creator({ bufferMin: 15 });
   assert.deepEqual(await of.times(), ['09:00', '10:15', '11:30']);
   const other = await of.make({ durationMin: 30 });
@@ -139,7 +139,7 @@ test('what has the time of any product, with its buffer, takes the slots of all'
   assert.deepEqual(await of.times(other), ['09:00', '09:30', '11:30', '12:00', '12:30']);
 });
 
-test('a class that is booked is open to its own product until it is full', async () => {
+test('a booked class is open to its own product until it is full', async () => {
   const of = await creator({ type: 'LIVE_CLASS', capacity: 5 });
   const talk = await of.make({});
   await held(of, monday(10), 2);
@@ -151,7 +151,7 @@ test('a class that is booked is open to its own product until it is full', async
   assert.deepEqual(await of.times(), ['09:00 x5', '10:00 x2', '11:00 x5', '15:00 x4']);
 });
 
-test('what has no times, has none', async () => {
+test('a product without times has no slots', async () => {
   const of = await creator({ type: 'COHORT' });
   assert.deepEqual(await of.times(), []);
   const empty = await creator({}, { weeklyJson: {} });
@@ -162,7 +162,7 @@ test('what has no times, has none', async () => {
   assert.deepEqual(await soon.times(), ['11:00', '12:00']);
 });
 
-test('one start is asked for: offered, taken, or none', async () => {
+test('a single start is offered, taken, or not a slot', async () => {
   const of = await creator();
   const { db, slots, products } = app.container;
   const product = await products.get(of.workspaceId, of.productId);

@@ -3,7 +3,7 @@ import { dateFromMs } from '../../../kernel/clock.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import type { Range } from './rules.ts';
 
-/** A class at one time that somebody has booked. */
+/** Class at one time with at least one booked seat. */
 export interface Occurrence {
   startsAt: Date;
   endsAt: Date;
@@ -12,7 +12,7 @@ export interface Occurrence {
   claimed: number;
 }
 
-/** Classes of a product that begin in a range, in order. */
+/** Lists classes of a product that begin in a range, by start. */
 export function listOccurrences(db: Db, productId: string, { fromMs, toMs }: Range): Promise<Occurrence[]> {
   return (
     db
@@ -27,7 +27,7 @@ export function listOccurrences(db: Db, productId: string, { fromMs, toMs }: Ran
       .where('product_id', '=', productId)
       .where('starts_at', '>=', dateFromMs(fromMs))
       .where('starts_at', '<', dateFromMs(toMs))
-      // Without any seat it has no time in the calendar.
+      // An occurrence without any seat takes no time in the calendar.
       .where(sql<boolean>`booked_count + reserved_count > 0`)
       .orderBy('starts_at')
       .execute()

@@ -17,7 +17,7 @@ function hours(
   return { weekly, timezone: 'Europe/Berlin', blackouts: [], minNoticeMin: 0, maxAdvanceDays: 60, ...rest };
 }
 
-/** The walls that slots of a day begin at, as UTC has them. */
+/** Returns the wall times at which the slots of a day begin, formatted as UTC. */
 function starts(
   of: AvailabilityWindows,
   lengths: { durationMin: number; bufferMin?: number },
@@ -29,7 +29,7 @@ function starts(
   );
 }
 
-test('steps are the length and its buffer, and the buffer may reach beyond the window', () => {
+test('slots advance by the duration and its buffer, and the buffer may extend beyond the window', () => {
   const found = starts(
     hours({ start: '09:00', end: '12:00' }),
     { durationMin: 45, bufferMin: 15 },
@@ -43,7 +43,7 @@ test('steps are the length and its buffer, and the buffer may reach beyond the w
   assert.deepEqual(starts(hours(null), { durationMin: 45 }, '2027-01-04'), []);
 });
 
-test('a time that the wall skips is left out, one that it shows twice is the first', () => {
+test('a skipped wall time is omitted, and a repeated one is used the first time', () => {
   const night = hours({ start: '01:00', end: '05:00' });
   assert.deepEqual(starts(night, { durationMin: 60 }, '2027-03-28'), [
     '2027-03-28T00:00',
@@ -58,17 +58,17 @@ test('a time that the wall skips is left out, one that it shows twice is the fir
   ]);
 });
 
-test('a slot lasts minutes of real time, and ends within its window by the clock', () => {
-  // Two hours from 01:00 end at 04:00 on the wall.
+test('a slot lasts its duration in real time and ends within its window by the wall clock', () => {
+  // Two hours from 01:00 end at 04:00 on the wall clock.
   assert.deepEqual(starts(hours({ start: '01:00', end: '03:00' }), { durationMin: 120 }, '2027-03-28'), []);
-  // What begins at 03:00, before that end, is left out.
+  // A slot at 03:00 would begin before that end, so it is omitted.
   assert.deepEqual(starts(hours({ start: '01:00', end: '07:00' }), { durationMin: 120 }, '2027-03-28'), [
     '2027-03-28T00:00',
     '2027-03-28T03:00',
   ]);
 });
 
-test('where midnight is skipped or shown twice, a day begins once', () => {
+test('a day begins once when midnight is skipped or repeated', () => {
   const cairo = hours({ start: '00:00', end: '02:00' }, { timezone: 'Africa/Cairo' });
   assert.deepEqual(starts(cairo, { durationMin: 60 }, '2027-04-30'), ['2027-04-29T22:00']);
   const havana = hours({ start: '00:00', end: '02:00' }, { timezone: 'America/Havana' });
@@ -78,7 +78,7 @@ test('where midnight is skipped or shown twice, a day begins once', () => {
   ]);
 });
 
-test('days are read, and refused by name', () => {
+test('days are parsed, and invalid ones name their field', () => {
   const refused = (query: { from?: string; to?: string }, field: string) =>
     assert.throws(
       () => parseDayRange(query, 'UTC', 0),
@@ -109,7 +109,7 @@ test('days are read, and refused by name', () => {
   assert.equal(parseDayRange({}, 'Europe/Berlin', now).toMs, at('2027-02-01T23:00:00Z'));
 });
 
-test('notice, horizon and blackouts are taken away', () => {
+test('notice, horizon and blackouts exclude slots', () => {
   const now = at('2027-01-04T08:30:00Z');
   const open = (rest: Partial<AvailabilityWindows>) => {
     const of = hours({ start: '09:00', end: '11:00' }, rest);
@@ -128,7 +128,7 @@ test('notice, horizon and blackouts are taken away', () => {
   assert.deepEqual(open({ minNoticeMin: 2 ** 31 - 1 }), []);
   const away = (start: string, end: string) => open({ blackouts: [{ start, end }] });
   assert.deepEqual(away('2027-01-05', '2027-01-06'), whole.slice(2));
-  // The end of an instant is excluded, and a buffer may reach into a blackout.
+  // The end of an instant is excluded, and a buffer may extend into a blackout.
   assert.deepEqual(away('2027-01-05T09:00:00Z', '2027-01-06T08:00:00Z'), whole);
   assert.deepEqual(away('2027-01-05T08:59:00Z', '2027-01-06T08:00:00Z'), whole.slice(1));
   assert.deepEqual(away('2027-01-05T09:00:00Z', '2027-01-06T08:01:00Z'), ['01-05T09:00', '01-07T09:00']);

@@ -8,7 +8,7 @@ export const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as con
 
 /** When a creator has time (docs/concepts/booking-availability.md). */
 export interface AvailabilityWindows {
-  /** Wall times as HH:MM; `end` may be 24:00. In order, without overlaps. */
+  /** Wall times as HH:MM; `end` may be 24:00. Sorted, without overlaps. */
   weekly: { readonly [Day in (typeof WEEKDAYS)[number]]?: readonly { start: string; end: string }[] };
   timezone: string;
   blackouts: readonly { start: string; end: string }[];
@@ -16,21 +16,21 @@ export interface AvailabilityWindows {
   maxAdvanceDays: number;
 }
 
-/** What takes how long. */
+/** Durations of a slot. */
 export interface SlotDurations {
   durationMin: number;
   bufferMin: number;
 }
 
-/** A time that could be booked, in epoch milliseconds. */
+/** Potential slot in epoch milliseconds. */
 export interface Candidate {
   startMs: number;
   endMs: number;
-  /** The end and the buffer after it. */
+  /** End of the buffer. */
   freeMs: number;
 }
 
-/** [from, to) in epoch milliseconds. */
+/** Range [from, to) in epoch milliseconds. */
 export interface Range {
   fromMs: number;
   toMs: number;
@@ -40,7 +40,7 @@ const MAX_DAYS = 62;
 const DEFAULT_DAYS = 28;
 
 /**
- * Reads `from` and `to`, days of a zone, the last included: today and the 27 days after it unless told.
+ * Parses `from` and `to`, days of a zone, the last included; by default today and the 27 days after it.
  *
  * @throws {AppError} BAD_REQUEST, field `from` or `to`.
  */
@@ -73,7 +73,7 @@ function plainDate(text: string): Temporal.PlainDate | null {
   }
 }
 
-/** Its first moment: not every day has a midnight, and not every zone has every day. */
+/** Returns the first moment of a day: not every day has a midnight, and not every zone has every day. */
 function startOf(day: Temporal.PlainDate, timezone: string): number {
   return day.toZonedDateTime({ timeZone: timezone }).epochMilliseconds;
 }
@@ -90,7 +90,8 @@ export function candidates(
   const zone = loadZoneOffsets(hours.timezone, fromMs - 2 * DAY_MS, toMs + 2 * DAY_MS);
   const found: Candidate[] = [];
   const last = Math.floor(zone.wallMs(toMs) / DAY_MS);
-  // A day earlier: its last slot may reach into the first day, and drop what begins before it ends.
+  // Starts a day earlier: its last slot may extend into the first day and suppress slots that begin before it
+  // ends.
   for (let day = Math.floor(zone.wallMs(fromMs) / DAY_MS) - 1; day <= last; day++) {
     // The first of January 1970, day 0, was a Thursday.
     for (const window of hours.weekly[WEEKDAYS[(day + 3) % 7] ?? 'mon'] ?? []) {
@@ -126,7 +127,9 @@ function minutesOf(time: string): number {
   return Number(time.slice(0, 2)) * 60 + Number(time.slice(3));
 }
 
-/** Those that can be booked now: after the notice, before the horizon, outside of blackouts. */
+/**
+ * Returns slots that can be booked now: after the minimum notice, before the horizon, outside of blackouts.
+ */
 export function bookable<T extends Candidate>(
   found: readonly T[],
   hours: AvailabilityWindows,
@@ -153,17 +156,20 @@ export function bookable<T extends Candidate>(
   );
 }
 
-/** Those whose time, and the buffer after it, nothing has taken. @param taken in any order. */
+/** Returns slots whose time and buffer overlap nothing. @param taken unsorted. */
 export function withoutConflicts(found: readonly Candidate[], taken: readonly Range[]): Candidate[] {
   const isFree = outside(taken);
   return found.filter(({ startMs, freeMs }) => isFree(startMs, freeMs));
 }
 
-/** Does [from, to) overlap none of the ranges? Any number of questions, in order of `from` or not. */
+/**
+ * Returns a function that reports whether [from, to) overlaps none of the ranges; calls may come in any
+ * order.
+ */
 function outside(ranges: readonly Range[]): (fromMs: number, toMs: number) => boolean {
   const disjoint = merged(ranges);
   return (fromMs, toMs) => {
-    // The first that ends after `from`.
+    // Index of the first range that ends after `from`.
     let low = 0;
     let high = disjoint.length;
     while (low < high) {
@@ -186,7 +192,7 @@ function merged(ranges: readonly Range[]): Range[] {
   return disjoint;
 }
 
-/** `2026-11-20T09:00`: what the wall of a zone shows. */
+/** Returns a function that formats a wall time of a zone, such as `2026-11-20T09:00`. */
 export function localTimes(timezone: string, { fromMs, toMs }: Range): (ms: number) => string {
   const zone = loadZoneOffsets(timezone, fromMs, toMs);
   return (ms) => dateFromMs(zone.wallMs(ms)).toISOString().slice(0, 16);

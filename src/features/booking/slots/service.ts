@@ -19,27 +19,28 @@ import {
   withoutConflicts,
 } from './rules.ts';
 
-/** What of a product its slots follow from. */
+/** Product columns that determine its slots. */
 export type SlotProduct = Pick<
   Selectable<BookingProductTable>,
   'id' | 'workspace_id' | 'type' | 'status' | 'duration_min' | 'buffer_min' | 'capacity'
 >;
 
-/** A time that can be booked now. */
+/** Slot that can be booked now. */
 export interface Slot {
   startsAt: Date;
   endsAt: Date;
-  /** The end and the buffer after it. */
+  /** End of the buffer. */
   freeAt: Date;
-  /** Places of a class; 1 of a ONE_TO_ONE. */
+  /** Free seats of a class; 1 for a ONE_TO_ONE. */
   seatsLeft: number;
 }
 
 /** Times of a product (docs/concepts/booking-availability.md#slots). */
 export interface Slots {
   /**
-   * @param query days of `timezone`, the last included; the creator's zone unless told.
-   * @returns in order; `localStart` as the wall of that zone shows it.
+   * Lists slots by start, with `localStart` as the wall time of the zone.
+   *
+   * @param query days of `timezone`, the last included; by default of the creator's zone.
    * @throws {AppError} NOT_FOUND; BAD_REQUEST, field `from`, `to` or `timezone`.
    */
   list(
@@ -48,10 +49,12 @@ export interface Slots {
     query: { from?: string; to?: string; timezone?: string },
   ): Promise<{ timezone: string; slots: (Slot & { localStart: string })[] }>;
   /**
-   * Is this very start offered now? Only the calendar decides (`Calendar.take`): this says why not, before.
+   * Validates that this start is offered now. Only the calendar decides (`Calendar.take`); this check names
+   * the reason beforehand.
    *
-   * @param except what does not count although it is in the calendar: the booking that is moved, the offer that is taken.
-   * @throws {AppError} field `startsAt`: CONFLICT for what is taken, BAD_REQUEST where no slot begins.
+   * @param except owner to ignore in the calendar: the booking that is moved, or the offer that is accepted.
+   * @throws {AppError} field `startsAt`: CONFLICT when the time is taken, BAD_REQUEST when no slot begins
+   *   then.
    */
   assertOffered(db: Db, product: SlotProduct, startsAt: Date, except?: BusyOwner): Promise<Slot>;
 }
@@ -138,7 +141,7 @@ const lengthsOf = ({ duration_min, buffer_min }: SlotProduct): SlotDurations => 
 const seatsOf = ({ type, capacity }: SlotProduct) => (type === 'LIVE_CLASS' ? capacity : 1);
 const hasSeats = ({ seatsLeft }: Place) => seatsLeft > 0;
 
-/** Classes that are booked already are open until they are full, wherever the windows are by now. */
+/** Returns classes with bookings, which stay open until they are full, regardless of the current windows. */
 async function occurrences(db: Db, product: SlotProduct, range: Range): Promise<Place[]> {
   if (product.type !== 'LIVE_CLASS') return [];
   const rows = await listOccurrences(db, product.id, range);
@@ -150,7 +153,7 @@ async function occurrences(db: Db, product: SlotProduct, range: Range): Promise<
   }));
 }
 
-/** What has to be free: the buffer of the last one, too. */
+/** Returns the range that must be free, including the buffer of the last slot. */
 function around({ fromMs, toMs }: Range, offered: readonly Candidate[]): { from: Date; to: Date } {
   return { from: dateFromMs(fromMs), to: dateFromMs(Math.max(toMs, offered.at(-1)?.freeMs ?? toMs)) };
 }

@@ -29,7 +29,7 @@ const waits = async (of: Shop, productId: string, body: object) =>
 const entry = async ({ key }: Shop, id: string) =>
   (await app.request('GET', `/booking/waitlist/${id}`, { key })).assertOk(200);
 const status = async (of: Shop, id: string) => (await entry(of, id)).string('data.status');
-/** As it stands, also while its creator is suspended. */
+/** Reads the stored status, also while the creator is suspended. */
 async function statusNow(id: string): Promise<string | undefined> {
   const [row] = await app.container.sql<{ status: string }[]>`
     select status from waitlist_entry where id = ${id}`;
@@ -45,7 +45,7 @@ async function told({ key }: Shop): Promise<string[]> {
   return rows.map((row) => String(Object(row).type)).filter((type) => type.startsWith('booking.waitlist.'));
 }
 
-/** A creator with a booking at the slot, which cost nothing. */
+/** Creates a creator with a free booking at the slot. */
 async function taken() {
   const of = await creator();
   const id = await product(of, { priceCents: 0 });
@@ -60,7 +60,7 @@ async function cohortOf({ key }: Shop, productId: string, more: object = {}): Pr
   return made.assertOk(201).string('data.id');
 }
 
-/** A cohort with one seat, which is taken. */
+/** Creates a cohort with one seat, which is taken. */
 async function full(of: Shop) {
   const { key } = of;
   const body = { title: 'A course', type: 'COHORT', priceCents: 0 };
@@ -71,7 +71,7 @@ async function full(of: Shop) {
   return { id, cohort };
 }
 
-test('the first who waits is offered what is freed, then the next; nobody else can have it', async () => {
+test('a freed spot is offered to the first in line, then to the next, and others cannot book it', async () => {
   const { of, id, bookingId } = await taken();
   const first = await waits(of, id, { email: 'Ann@Example.com', name: 'Ann', startsAt: SLOT });
   const second = await waits(of, id, { email: 'ben@example.com', startsAt: SLOT });
@@ -104,21 +104,21 @@ test('the first who waits is offered what is freed, then the next; nobody else c
   assert.equal((await entry(of, any)).string('data.startsAt'), SLOT, 'whoever takes any is told which');
   (await remove(of, any)).assertOk(200);
   (await join(of, id, { email: 'dan@example.com', startsAt: SLOT })).assertError('CONFLICT', 'startsAt');
-  // All at one moment of the clock, at which their order says nothing.
+  // All have the same timestamp, so their order is undefined.
   assert.deepEqual((await told(of)).toSorted(), [
     ...Array.from({ length: 3 }, () => 'booking.waitlist.joined'),
     ...Array.from({ length: 3 }, () => 'booking.waitlist.offered'),
   ]);
 });
 
-/** The checkout of a place that is taken by the mailed link, and its booking. */
+/** Books an offered spot by the emailed link and returns its checkout and booking. */
 async function takenBy(of: Shop, email: string, name: string) {
   const id = (await takeOffer(email, name)).split('/').at(-1) ?? '';
   const found = await app.request('GET', `/checkout/${id}`, { key: of.key, headers });
   return { id, bookingId: found.assertOk(200).string('data.bookingId') };
 }
 
-test('a place that is offered is booked by the mailed link, and its entry is CONVERTED once it is paid', async () => {
+test('an offered spot is booked by the emailed link, and its entry is CONVERTED once it is paid', async () => {
   const of = await creator();
   const id = await product(of);
   const bookingId = await booked(of, { productId: id, startsAt: SLOT }, 'Holder');
@@ -128,7 +128,7 @@ test('a place that is offered is booked by the mailed link, and its entry is CON
   for (const name of ['Mallory', 'Eve']) (await ask(of, slot, name)).assertError('CONFLICT', 'startsAt');
   const given = await takenBy(of, 'eve@example.com', 'Eve');
   assert.equal(await status(of, first), 'OFFERED');
-  // Not paid in time: it is kept for her again, as the offer still runs.
+  // The payment was late: the spot is held for her again, as the offer is still valid.
   clock.advance(HOUR_MS);
   await runTask(app.container, 'checkouts');
   (await ask(of, slot, 'Mallory')).assertError('CONFLICT', 'startsAt');
@@ -142,7 +142,7 @@ test('a place that is offered is booked by the mailed link, and its entry is CON
   assert.ok((await told(of)).includes('booking.waitlist.converted'));
 });
 
-test('seats of a class that are freed at once go to as many, in order', async () => {
+test('several freed class seats are offered to as many entries, in order', async () => {
   const of = await creator();
   const id = await product(of, { type: 'LIVE_CLASS', capacity: 3, priceCents: 0 });
   const seats = [];
@@ -156,7 +156,7 @@ test('seats of a class that are freed at once go to as many, in order', async ()
   const states = await Promise.all(waiting.map((one) => status(of, one)));
   assert.deepEqual(states, ['OFFERED', 'OFFERED', 'OFFERED', 'WAITING']);
   clock.advance(DAY_MS);
-  // Two workers at once.
+  // Runs two workers concurrently.
   await Promise.all([sweep(), sweep()]);
   assert.equal(await status(of, String(waiting[3])), 'OFFERED');
   assert.equal(
@@ -168,7 +168,7 @@ test('seats of a class that are freed at once go to as many, in order', async ()
   assert.deepEqual({ ...row }, { reserved_count: 1, booked_count: 0 });
 });
 
-test('of a cohort that is full, and of one that does not take anybody yet, seats are offered as they come', async () => {
+test('seats of a full cohort, and of one before its enrollment, are offered as they become available', async () => {
   clock.set('2026-11-22T12:00:00Z');
   const of = await creator();
   const { id, cohort } = await full(of);
@@ -199,7 +199,7 @@ test('of a cohort that is full, and of one that does not take anybody yet, seats
   assert.equal(await status(of, early), 'OFFERED');
 });
 
-test('an offer ends where the place cannot be booked any longer, and nobody waits for what is over', async () => {
+test('an offer expires when its spot can no longer be booked, and entries for past spots expire', async () => {
   const of = await creator();
   const id = await product(of, { priceCents: 0 });
   const soon = '2026-12-01T12:00:00.000Z';
@@ -214,12 +214,12 @@ test('an offer ends where the place cannot be booked any longer, and nobody wait
   assert.deepEqual([await status(of, first), await status(of, second)], ['EXPIRED', 'EXPIRED']);
 });
 
-test('the sweep looks at every place in turn, and offers none of a creator who is suspended', async () => {
+test('the sweep checks every spot in turn, and offers none of a suspended creator', async () => {
   const { sql } = app.container;
   clock.set('2026-11-22T12:00:00Z');
   const of = await creator();
   const busy = await product(of, { priceCents: 0 });
-  // What is never free, and comes first in the order of the places.
+  // Entries for a spot that never becomes free and sorts first.
   await sql`insert into waitlist_entry (id, workspace_id, product_id, starts_at, email, position, created_at, updated_at)
     select 'wl_' || lpad(n::text, 26, '0'), workspace_id, id, '2027-12-01T09:00:00Z'::timestamptz + n * interval '1 day',
       'filler@example.com', 1, created_at, created_at
@@ -240,13 +240,13 @@ test('the sweep looks at every place in turn, and offers none of a creator who i
   await sql`delete from waitlist_entry where product_id = ${busy}`;
 });
 
-test('whoever a node of an older version puts on the list is confirmed', async () => {
+test('an entry inserted by a node of an older version is confirmed', async () => {
   const { sql } = app.container;
   const of = await creator();
   const id = await product(of);
   const shown = await entry(of, await waits(of, id, { email: 'newer@example.com' }));
   assert.equal(shown.string('data.confirmedAt'), clock.now().toISOString());
-  // As versions without the column write it.
+  // Inserts a row as versions without the column do.
   const older = `wl_${'0'.repeat(26)}`;
   await sql`insert into waitlist_entry (id, workspace_id, product_id, email, position, created_at, updated_at)
     select ${older}, workspace_id, id, 'older@example.com', 2, ${clock.now()}, ${clock.now()}
@@ -256,7 +256,7 @@ test('whoever a node of an older version puts on the list is confirmed', async (
   assert.equal(await status(of, older), 'WAITING');
 });
 
-test('what cannot be waited for is refused by its field', async () => {
+test('an impossible waitlist spot is rejected by its field', async () => {
   const of = await creator();
   const id = await product(of);
   const email = 'x@example.com';
@@ -278,7 +278,7 @@ test('what cannot be waited for is refused by its field', async () => {
   (await remove(stranger, any)).assertError('NOT_FOUND');
 });
 
-test('the list is filtered, and takes what a page has no room for', async () => {
+test('the list is filtered and paginated', async () => {
   const of = await creator();
   const [one, other] = [await product(of), await product(of, { title: 'Another' })];
   for (const n of [1, 2, 3]) await waits(of, one, { email: `p${n}@example.com` });

@@ -12,7 +12,7 @@ interface Deps {
 
 type Told = Static<BookingEvents['confirmed']['data']>;
 
-/** What bookings mean for those who wait, in the transactions that tell of them. */
+/** Consumes booking events for the waitlist, in the transactions that emit them. */
 export function createWaitlistConsumers({ waitlist: { offers }, booking }: Deps): EventConsumer[] {
   const freed: EventHandler<BookingEvents['confirmed']['data']> = (tx, { workspaceId, data }, append) =>
     offers.freed({ tx, append }, workspaceId, data.productId, placeOf(data));

@@ -2,13 +2,13 @@ import type { NewEmail } from '../../integration/mail/index.ts';
 
 interface Told {
   to: string;
-  /** What is waited for, or offered. */
+  /** Spot that is waited for or offered. */
   place: string;
   creator: string;
   link: string;
 }
 
-/** @param isConfirmed whoever put them on the list answers for the address. */
+/** @param isConfirmed whether the API caller vouches for the address. */
 export function joinedEmail({
   to,
   place,
@@ -36,7 +36,7 @@ If this wasn't you, leave the waitlist there or ignore this email: nothing is bo
   };
 }
 
-/** @param until as people read it. */
+/** @param until formatted for display. */
 export function spotOfferedEmail({ to, place, creator, link, until }: Told & { until: string }): NewEmail {
   return {
     kind: 'waitlist-offered',

@@ -10,35 +10,38 @@ import * as repository from './repository.ts';
 import { offerEnd, type Spot } from './rules.ts';
 import { createSpots, type Spots } from './spots.ts';
 
-/** How a booking ended up, as far as somebody who waited is concerned. */
+/** Booking that may convert a waitlist entry. */
 export interface Booked extends Spot {
   bookingId: string;
   workspaceId: string;
   productId: string;
   email: string;
-  /** The entry by whose mailed link it was booked. */
+  /** Waitlist entry whose emailed link was used. */
   entryId: string | null;
 }
 
 /**
- * What becomes of places that are free, in the transactions that free them. Locks are taken in this order: the place (a
- * cohort, a class, the calendar), then an entry.
+ * Offers spots in the transactions that free them. Locks are taken in this order: the spot (a cohort, a
+ * class, the calendar), then an entry.
  */
 export interface Offers {
   places: Spots;
-  /** A place may be free: whoever is first keeps it, and is told. */
+  /** Offers a spot that may be free: holds it for the first in line and sends the email. */
   freed(work: TransactionContext, workspaceId: string, productId: string, place: Spot): Promise<void>;
-  /** Ends an entry as it was read, and its place with it. @returns null when it is not as it was read any more. */
+  /**
+   * Ends an entry in the state that was read, and releases its spot. @returns null when its state has
+   * changed.
+   */
   end(
     work: TransactionContext,
     entry: EntryRow,
     to: { status: EntryRow['status']; bookingId: string | null },
   ): Promise<EntryRow | null>;
-  /** Whoever waited has booked: an offer by its link, what is only waited for by the address as well. */
+  /** Converts entries of a customer who booked: an offer by its link, a waiting entry also by the address. */
   converted(work: TransactionContext, booked: Booked): Promise<void>;
-  /** Mails somebody where they stand, and the link. */
+  /** Emails the position and the link. */
   greet(work: TransactionContext, product: ProductRow, entry: EntryRow): Promise<void>;
-  /** Where its holder sees where they stand, takes the place, or leaves. */
+  /** Returns the URL where the customer sees the position, books the spot, or leaves. */
   linkOf(id: string): string;
   isLink(id: string, key: string): boolean;
 }
@@ -55,7 +58,7 @@ export function createOffers(ports: WaitlistPorts): Offers {
     async freed(work, workspaceId, productId, place) {
       const product = await ports.products.find(work.tx, workspaceId, productId);
       if (product?.status !== 'PUBLISHED') return;
-      // Nobody can book there: the sweep offers it once that is over.
+      // A suspended creator cannot be booked: the sweep offers the spot after the suspension.
       if (await isSuspended(work.tx, workspaceId)) return;
       while (await offerOne({ ports, places, linkOf }, work, product, place));
     },
@@ -82,7 +85,7 @@ export function createOffers(ports: WaitlistPorts): Offers {
   return offers;
 }
 
-/** What was offered; before an offer, what is waited for. */
+/** Returns the offered spot; before an offer, the requested one. */
 export function placeOf(entry: EntryRow): Spot {
   return {
     cohortId: entry.offered_cohort_id ?? entry.cohort_id,
@@ -106,7 +109,7 @@ interface Means {
   linkOf: Offers['linkOf'];
 }
 
-/** @returns whether another one may be offered. */
+/** @returns whether another spot may be offered. */
 async function offerOne(
   means: Means,
   work: TransactionContext,
@@ -130,7 +133,7 @@ async function offerOne(
     returning === undefined
       ? await repository.markOffered(tx, entry.id, { ...place, occurrenceId, now, expiresAt })
       : await repository.markHeld(tx, entry.id, occurrenceId, now);
-  // Another one was faster with this entry: the next has its turn.
+  // Another process used this entry: offer the spot to the next one.
   if (marked === undefined) {
     await places.giveUp(tx, { ...entry, ...columnsOf(place), occurrence_id: occurrenceId });
   } else if (returning === undefined) {

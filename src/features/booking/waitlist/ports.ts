@@ -7,18 +7,18 @@ import type { NewEmail } from '../../integration/mail/index.ts';
 import type { Calendar, Span } from '../calendars/index.ts';
 import type { ProductRow } from '../products/index.ts';
 
-/** A transaction, and what it appends. */
+/** Transaction and the function that appends events in it. */
 export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;
 }
 
-/** A start that is offered. */
+/** Slot that is offered. */
 interface OfferedSlot extends Span {
   endsAt: Date;
 }
 
-/** What somebody who waits for a cohort has to know of it. */
+/** Cohort data that a waitlist entry needs. */
 export interface CohortFacts {
   id: string;
   product_id: string;
@@ -32,7 +32,7 @@ export interface CohortFacts {
   enrollment_closes_at: Date | null;
 }
 
-/** What the waitlist is built on. */
+/** Dependencies of the waitlist. */
 export interface WaitlistPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
@@ -47,13 +47,13 @@ export interface WaitlistPorts {
   cohorts: {
     find(db: Db, id: string): Promise<CohortFacts | undefined>;
     seats: {
-      /** @returns false when the cohort is full, or takes nobody. */
+      /** Claims a seat. @returns false when the cohort is full or does not accept members. */
       claim(tx: Tx, cohortId: string): Promise<boolean>;
       release(tx: Tx, cohortId: string): Promise<void>;
     };
   };
   classSeats: {
-    /** @returns its class; null when there is none left. */
+    /** @returns its class; null when none is left. */
     claim(
       tx: Tx,
       product: ProductRow,
@@ -70,6 +70,6 @@ export interface WaitlistPorts {
     of(db: Db, workspaceId: string): Promise<{ timezone: string; minNoticeMin: number }>;
   };
   mailbox: { enqueue(tx: Tx, mail: NewEmail): Promise<void> };
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }

@@ -17,12 +17,12 @@ export interface EntryFilters {
   statuses: readonly WaitlistEntryStatus[] | undefined;
 }
 
-/** A place of a product. */
+/** Spot of a product. */
 export interface ProductSpot extends Spot {
   productId: string;
 }
 
-/** Whether it is confirmed is said by name: the column's default is for nodes that know no such column. */
+/** `confirmed_at` is required: the column default serves older nodes that do not know the column. */
 export function insertEntry(
   tx: Tx,
   row: Insertable<WaitlistEntryTable> & { confirmed_at: Date | null },
@@ -30,7 +30,7 @@ export function insertEntry(
   return tx.insertInto('waitlist_entry').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Who waits for the same with this address, or has the offer of it; nobody changes it meanwhile. */
+/** Locks the waiting or offered entry for this spot with this email address. */
 export function lockWaiting(tx: Tx, wanted: ProductSpot & { email: string }): Promise<EntryRow | undefined> {
   return select(tx)
     .where('product_id', '=', wanted.productId)
@@ -41,7 +41,9 @@ export function lockWaiting(tx: Tx, wanted: ProductSpot & { email: string }): Pr
     .executeTakeFirst();
 }
 
-/** How many ever waited for the same; of now, how many have confirmed it or have not. Under the lock of the product. */
+/**
+ * Counts the entries ever made for this spot, and the open ones by confirmation. Requires the product lock.
+ */
 export async function countQueue(
   tx: Tx,
   wanted: ProductSpot,
@@ -79,7 +81,7 @@ export function listEntries(
   const where =
     cohortId === undefined ? undefined : sql`coalesce(offered_cohort_id, cohort_id) = ${cohortId}`;
   const listed = { table: 'waitlist_entry', prefix: 'wl', of, where } as const;
-  // The indexes of a product's and a cohort's entries have them by status alone.
+  // The indexes by product and by cohort include no other filter column than the status.
   const onPage = isOfPlace ? pageByIndexOrder : pagePerCombination;
   return select(db)
     .where('workspace_id', '=', workspaceId)
@@ -96,7 +98,7 @@ export function findEntry(db: Db, id: string, workspaceId?: string): Promise<Ent
     .executeTakeFirst();
 }
 
-/** Of a link that was mailed: again, it changes nothing. */
+/** Confirms the entry of an emailed link. Idempotent. */
 export async function confirmEntry(db: Db, id: string, now: Date): Promise<void> {
   await db
     .updateTable('waitlist_entry')
@@ -107,7 +109,7 @@ export async function confirmEntry(db: Db, id: string, now: Date): Promise<void>
     .execute();
 }
 
-/** Somebody is asked once more: the time to confirm begins again. */
+/** Restarts the time to confirm, for another email. */
 export function resendConfirmation(tx: Tx, id: string, now: Date): Promise<EntryRow> {
   return tx
     .updateTable('waitlist_entry')
@@ -117,7 +119,7 @@ export function resendConfirmation(tx: Tx, id: string, now: Date): Promise<Entry
     .executeTakeFirstOrThrow();
 }
 
-/** A key answers for an address that somebody typed; under its lock. */
+/** Confirms an entry that was typed on a page for an API caller who vouches for it. Requires its lock. */
 export function confirmOnBehalf(
   tx: Tx,
   id: string,
@@ -131,7 +133,7 @@ export function confirmOnBehalf(
     .executeTakeFirstOrThrow();
 }
 
-/** Whose address was never confirmed, of those who were asked last before then. */
+/** Expires unconfirmed entries whose last email was sent before `before`. */
 export async function expireUnconfirmed(db: Db, before: Date, now: Date): Promise<void> {
   await db
     .updateTable('waitlist_entry')
@@ -143,7 +145,7 @@ export async function expireUnconfirmed(db: Db, before: Date, now: Date): Promis
     .execute();
 }
 
-/** The first who waits for this place, or for any of the product, and has confirmed it; it is not locked. */
+/** Finds the first confirmed entry for this spot, or for any spot of the product, without locking it. */
 export function findFirst(tx: Tx, place: ProductSpot): Promise<EntryRow | undefined> {
   return select(tx)
     .where('product_id', '=', place.productId)
@@ -155,7 +157,7 @@ export function findFirst(tx: Tx, place: ProductSpot): Promise<EntryRow | undefi
     .executeTakeFirst();
 }
 
-/** Whoever was offered this place and gave it up for a booking that came to nothing. */
+/** Finds the entry that was offered this spot and released it to a booking that failed. */
 export function findReturning(tx: Tx, place: ProductSpot, now: Date): Promise<EntryRow | undefined> {
   return select(tx)
     .where('product_id', '=', place.productId)
@@ -169,7 +171,7 @@ export function findReturning(tx: Tx, place: ProductSpot, now: Date): Promise<En
     .executeTakeFirst();
 }
 
-/** @returns undefined when somebody else was faster. */
+/** @returns undefined when another transaction was faster. */
 export function markOffered(
   tx: Tx,
   id: string,
@@ -193,7 +195,7 @@ export function markOffered(
     .executeTakeFirst();
 }
 
-/** @returns undefined when the offer is over by now, or keeps its place. */
+/** @returns undefined when the offer has ended or holds its spot already. */
 export function markHeld(
   tx: Tx,
   id: string,
@@ -210,7 +212,7 @@ export function markHeld(
     .executeTakeFirst();
 }
 
-/** The place goes to the booking of its holder. @returns false when it is kept no more. */
+/** Releases the held spot to the booking of the entry. @returns false when none is held. */
 export async function markClaimed(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('waitlist_entry')
@@ -222,7 +224,7 @@ export async function markClaimed(tx: Tx, id: string, now: Date): Promise<boolea
   return numUpdatedRows > 0n;
 }
 
-/** @returns undefined when it is not as it was read any more. */
+/** @returns undefined when the state has changed. */
 export function endEntry(
   tx: Tx,
   was: Pick<EntryRow, 'id' | 'status' | 'holds_spot'>,
@@ -238,7 +240,7 @@ export function endEntry(
     .executeTakeFirst();
 }
 
-/** The entry, where it has the offer of this place. */
+/** Finds the entry if it has the offer of this spot. */
 export function findOffered(db: Db, place: ProductSpot, id: string): Promise<EntryRow | undefined> {
   return select(db)
     .where('id', '=', id)
@@ -248,7 +250,7 @@ export function findOffered(db: Db, place: ProductSpot, id: string): Promise<Ent
     .executeTakeFirst();
 }
 
-/** Who waits for this place with this address. */
+/** Finds the waiting entry for this spot with this email address. */
 export function findWaiting(db: Db, place: ProductSpot & { email: string }): Promise<EntryRow | undefined> {
   return select(db)
     .where('product_id', '=', place.productId)
@@ -260,7 +262,7 @@ export function findWaiting(db: Db, place: ProductSpot & { email: string }): Pro
     .executeTakeFirst();
 }
 
-/** Offers whose time is over. */
+/** Lists offers that have expired. */
 export function listLapsed(db: Db, now: Date, limit: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('waitlist_entry')
@@ -272,7 +274,7 @@ export function listLapsed(db: Db, now: Date, limit: number): Promise<{ id: stri
     .execute();
 }
 
-/** Nobody waits any more for what cannot be booked any more. */
+/** Expires the waiting entries of a spot that can no longer be booked. */
 export async function expireQueue(db: Db, wanted: ProductSpot, now: Date): Promise<void> {
   await db
     .updateTable('waitlist_entry')
@@ -283,10 +285,13 @@ export async function expireQueue(db: Db, wanted: ProductSpot, now: Date): Promi
     .execute();
 }
 
-/** A place, and whose it is. */
+/** Spot with its workspace. */
 export type AwaitedSpot = ProductSpot & { workspaceId: string };
 
-/** What is waited for by name, and what was offered and is not kept just now: those behind a place, in one order. */
+/**
+ * Lists, in a stable order, spots with waiting entries that name them and offered spots that are not held at
+ * the moment.
+ */
 export function listAwaited(
   db: Db,
   now: Date,
@@ -326,13 +331,13 @@ export function listAwaited(
     .execute();
 }
 
-/** What was named when joining: those who wait for the same are one line. */
+/** Matches entries that named this spot when joining: they form one line. */
 function names({ cohortId, startsAt }: Spot) {
   return sql<boolean>`cohort_id is not distinct from ${cohortId}
     and starts_at is not distinct from ${startsAt}::timestamptz`;
 }
 
-/** Whoever named no cohort and no time takes any; an offer is of one place. */
+/** Matches entries that accept this spot: without cohort and time any spot; an offer only its own. */
 function takes({ cohortId, startsAt }: Spot) {
   return sql<boolean>`(coalesce(offered_cohort_id, cohort_id) is null
       or coalesce(offered_cohort_id, cohort_id) = ${cohortId})
@@ -340,7 +345,7 @@ function takes({ cohortId, startsAt }: Spot) {
       or coalesce(offered_starts_at, starts_at) = ${startsAt}::timestamptz)`;
 }
 
-/** The address of whoever booked, and the entry by whose link they did. */
+/** Finds the email address of a booking and the waitlist entry whose link was used. */
 export function findBooker(db: Db, bookingId: string) {
   return db
     .selectFrom('booking')
@@ -349,7 +354,7 @@ export function findBooker(db: Db, bookingId: string) {
     .executeTakeFirstOrThrow();
 }
 
-/** Whose the places are, for people. */
+/** Returns the display name of the creator. */
 export async function creatorName(db: Db, workspaceId: string): Promise<string> {
   const { name, username } = await db
     .selectFrom('workspace')

@@ -3,13 +3,13 @@ import { DAY_MS } from '../../../kernel/durations.ts';
 import { badRequest } from '../../../kernel/errors.ts';
 import type { BookingProductType } from '../../../platform/db/tables.generated.ts';
 
-/** What somebody waits for. Both null: any place of the product. */
+/** Requested spot. Both null: any spot of the product. */
 export interface Spot {
   cohortId: string | null;
   startsAt: Date | null;
 }
 
-/** The longest that a place is kept for somebody. */
+/** Maximum validity of an offer. */
 const OFFER_MS = DAY_MS;
 
 /**
@@ -24,7 +24,7 @@ export function offerEnd(now: Date, closesAt: Date): Date | null {
 }
 
 /**
- * What can be waited for of a product.
+ * Validates that a product type has a waitlist for this spot.
  *
  * @throws {AppError} BAD_REQUEST, field `cohortId` or `startsAt`.
  */

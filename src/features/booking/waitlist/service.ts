@@ -18,13 +18,13 @@ import type { WaitlistIn } from './schemas.ts';
 /** Who waits for places of booking products (docs/concepts/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
 export interface Waitlist {
   /**
-   * Again for the same, whoever typed their address is mailed again, and a key answers for what nobody has confirmed yet.
+   * Adds an entry. Joining again emails a typed address again; an API caller confirms an unconfirmed entry.
    *
-   * @throws {AppError} BAD_REQUEST, field `email`, `startsAt` or `cohortId`; NOT_FOUND; CONFLICT when the address waits
-   * for the same already (`email`, never where it is typed), the place is free, the line is full, or the product is
-   * archived.
-   * @param how.isTyped on a public page, on which anybody can type an address: it is their turn once the mailed link has
-   * confirmed it. Otherwise a key answers for the address.
+   * @throws {AppError} BAD_REQUEST, field `email`, `startsAt` or `cohortId`; NOT_FOUND; CONFLICT when the
+   *   address waits for this spot already (`email`, never for typed addresses), the spot is free, the line is
+   *   full, or the product is archived.
+   * @param how.isTyped typed on a public page, which does not verify the address: the entry counts once the
+   *   emailed link confirms it. Otherwise the API caller vouches for the address.
    */
   join(
     workspaceId: string,
@@ -34,35 +34,35 @@ export interface Waitlist {
   ): Promise<EntryRow>;
   list(workspaceId: string, filters: EntryFilters, page: PageRequest): Promise<EntryRow[]>;
   get(workspaceId: string, id: string): Promise<EntryRow>;
-  /** Takes somebody off the list. @throws {AppError} CONFLICT for whoever has booked. */
+  /** Removes an entry from the list. @throws {AppError} CONFLICT for an entry with a booking. */
   remove(workspaceId: string, id: string): Promise<EntryRow>;
-  /** Is it the key of the link that was mailed? */
+  /** Reports whether this is the key of the emailed link. */
   isLink(id: string, key: string): boolean;
-  /** For whoever has the link. */
+  /** Returns an entry in any workspace, for emailed links. */
   byId(id: string): Promise<{ entry: EntryRow; place: Spot }>;
-  /** The same: they do wait. Again, it changes nothing. */
+  /** Confirms an entry in any workspace. Idempotent. */
   confirm(id: string): Promise<void>;
-  /** The same. @throws {AppError} as `remove`. */
+  /** Removes an entry in any workspace. @throws {AppError} as `remove`. */
   leave(id: string): Promise<EntryRow>;
-  /** Is this place kept for the entry? */
+  /** Reports whether this spot is held for the entry. */
   isKept(db: Db, place: ProductSpot, id: string): Promise<boolean>;
   /**
-   * Gives the place that is kept for the entry up for its booking. It is kept again when the booking comes to nothing and
-   * the offer still runs.
+   * Releases the spot that is held for the entry to its booking. It is held again when the booking fails and
+   * the offer is still valid.
    *
-   * @returns false when none is kept.
-   * @throws {AppError} CONFLICT when the offer ends in this moment.
+   * @returns false when none is held.
+   * @throws {AppError} CONFLICT when the offer expires at the same moment.
    */
   take(tx: Tx, place: ProductSpot, id: string): Promise<boolean>;
-  /** Ends offers whose time is over, and offers what is free by other ways than an event; the worker calls it. */
+  /** Expires offers, and offers spots that became free without an event; the worker calls it. */
   sweep(): Promise<void>;
-  /** For consumers. */
+  /** Offers, for event consumers. */
   offers: Offers;
 }
 
-/** In one line, of those who have confirmed it. */
+/** Maximum confirmed entries in one line. */
 const MAX_WAITING = 1000;
-/** In one line, of those who have not: more than what one address can type in the time that they have for it. */
+/** Maximum unconfirmed entries in one line: more than one IP can type within the time to confirm. */
 const MOST_UNCONFIRMED = 5000;
 const BATCH = 200;
 const UNCONFIRMED_MS = 2 * DAY_MS;
@@ -76,7 +76,7 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
   const { db, events } = ports;
   const offers = createOffers(ports);
   const deps = { ...ports, offers };
-  /** The last place that a sweep has looked at. */
+  /** Last spot that a sweep checked. */
   let looked: AwaitedSpot | null = null;
   return {
     offers,
@@ -102,7 +102,7 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
       const lapsed = await repository.listLapsed(db, ports.clock.now(), BATCH);
       for (const { id } of lapsed) await apart(deps, { waitlistId: id }, () => endOne(deps, id, 'EXPIRED'));
       const awaited = await repository.listAwaited(db, ports.clock.now(), { after: looked, limit: BATCH });
-      // The next time goes on behind the last one, and begins again at the end.
+      // The next sweep continues after the last spot and starts over at the end.
       looked = awaited.length < BATCH ? null : (awaited.at(-1) ?? null);
       for (const place of awaited) await apart(deps, place, () => offerFree(deps, place));
     },
@@ -140,7 +140,7 @@ async function join(
   const wanted = { ...place, productId };
   const known = await repository.lockWaiting(tx, { ...wanted, email });
   const line = await repository.countQueue(tx, wanted);
-  // A page answers the same whether or not an address waits: that is its owner's business alone.
+  // A page responds the same whether or not an address waits: this is private.
   if (isTyped || known === undefined) assertRoom(line, isTyped);
   const row =
     known === undefined
@@ -173,7 +173,7 @@ function assertRoom(line: { confirmed: number; unconfirmed: number }, isTyped: b
   }
 }
 
-/** @returns the entry as it is by now. */
+/** @returns the current entry. */
 async function joinAgain(
   tx: Tx,
   known: EntryRow,
@@ -185,7 +185,7 @@ async function joinAgain(
   throw new AppError('CONFLICT', { field: 'email', message });
 }
 
-/** The entry was changed by another one between the look and the change. */
+/** Another process changed the entry between the read and the change. */
 const RACED = new Error('the entry was changed meanwhile');
 
 async function endOne(
@@ -219,7 +219,7 @@ function isLapsed({ status, offer_expires_at: end }: EntryRow, now: Date): boole
   return status === 'OFFERED' && end !== null && end <= now;
 }
 
-/** Null as well when the offer is over, though nobody has written it down yet. */
+/** Returns the entry that holds the spot; null also for an expired offer that no sweep has processed. */
 async function keptFor({ clock }: Deps, db: Db, place: ProductSpot, id: string) {
   const entry = await repository.findOffered(db, place, id);
   return entry?.holds_spot === true && !isLapsed(entry, clock.now()) ? entry : null;
@@ -234,7 +234,7 @@ async function take(deps: Deps, tx: Tx, place: ProductSpot, id: string): Promise
   throw new AppError('CONFLICT', { field, message: 'The spot is no longer held for this offer.' });
 }
 
-/** One that fails does not keep the others waiting. */
+/** Logs a failure, so that it does not block the others. */
 async function apart({ log }: Deps, what: object, act: () => Promise<unknown>): Promise<void> {
   try {
     await act();
@@ -243,7 +243,10 @@ async function apart({ log }: Deps, what: object, act: () => Promise<unknown>): 
   }
 }
 
-/** What was freed without an event: a seat that a payment had claimed, a place more of a cohort, a day less off. */
+/**
+ * Offers a spot that became free without an event: a claimed seat that was released, a higher cohort
+ * capacity, or less time off.
+ */
 async function offerFree(
   { db, events, offers, products, clock }: Deps,
   { workspaceId, productId, cohortId, startsAt }: AwaitedSpot,

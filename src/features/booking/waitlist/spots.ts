@@ -7,26 +7,26 @@ import type { ProductRow } from '../products/index.ts';
 import type { CohortFacts, WaitlistPorts } from './ports.ts';
 import type { Spot } from './rules.ts';
 
-/** What is kept for somebody: of a class, the one in which a seat is claimed. */
+/** Resource held for an entry: of a class, the occurrence with the claimed seat. */
 export interface HeldSpot {
   occurrenceId: string | null;
 }
 
-/** The one place there is, of what is waited for: a slot, a seat of a class at one time, a seat of a cohort. */
+/** Spots as bookable resources: a slot, a seat of a class at one time, a seat of a cohort. */
 export interface Spots {
   /**
-   * Could it be booked now?
+   * Reports whether the spot could be booked now.
    *
-   * @throws {AppError} BAD_REQUEST, field `startsAt`, when no slot begins then; NOT_FOUND for another product's cohort;
-   * CONFLICT, field `cohortId`, for one that is over, or whose enrolment is.
+   * @throws {AppError} BAD_REQUEST, field `startsAt`, when no slot begins then; NOT_FOUND for another
+   *   product's cohort; CONFLICT, field `cohortId`, for a cohort that has ended or whose enrollment has.
    */
   isFree(db: Db, product: ProductRow, place: Spot): Promise<boolean>;
-  /** From when on it cannot be booked any more; null when nobody can wait for it. */
+  /** Returns when the spot can no longer be booked; null when it has no waitlist. */
   closesAt(db: Db, product: ProductRow, place: Spot): Promise<Date | null>;
-  /** Keeps it for an entry. @returns null when there is none to keep. */
+  /** Holds the spot for an entry. @returns null when none is available. */
   keep(tx: Tx, product: ProductRow, place: Spot, waitlistId: string): Promise<HeldSpot | null>;
   giveUp(tx: Tx, entry: { id: string; offered_cohort_id: string | null } & Occupied): Promise<void>;
-  /** As people read it. */
+  /** Returns the displayed name. */
   nameOf(db: Db, product: ProductRow, place: Spot): Promise<string>;
 }
 
@@ -104,7 +104,7 @@ async function isFree(
     const capacity = cohort.capacity ?? product.capacity;
     return cohort.status === 'OPEN' && cohort.enrolled_count + cohort.reserved_count < capacity;
   }
-  // Whoever names nothing waits for what becomes free.
+  // An entry for any spot waits for spots that become free.
   if (startsAt === null) return false;
   try {
     await slots.assertOffered(db, product, startsAt);
@@ -115,7 +115,7 @@ async function isFree(
   }
 }
 
-/** The slot; null when it is not offered, for whatever reason. */
+/** Returns the slot; null when it is not offered. */
 async function whenOffered<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;

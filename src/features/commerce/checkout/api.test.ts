@@ -17,7 +17,7 @@ after(() => app.close());
 
 const { shop, tier, code, video, ask, open, read, eventsOf, send, pay } = checkoutClient(() => app);
 
-test('a subscription: made, shown, paid, told of and mailed', async () => {
+test('a subscription checkout is created, shown and paid, emits its events and sends its email', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const made = await ask(of, { tierId, clientReferenceId: 'order-17', metadata: { a: 'b' } });
@@ -63,7 +63,7 @@ test('a subscription: made, shown, paid, told of and mailed', async () => {
   assert.match(await (await fetch(`${app.url}/checkout/${id}`)).text(), /Paid\. Thank you/);
 });
 
-test('a video: a decline in words, then another card; the purchase stays one', async () => {
+test('a video checkout shows the reason of a decline, accepts another card, and remains one purchase', async () => {
   const of = await shop();
   const id = await open(of, { videoId: await video(of) });
   const declined = await pay(id, { card: '4000000000000002' });
@@ -78,7 +78,7 @@ test('a video: a decline in words, then another card; the purchase stays one', a
   assert.deepEqual([...purchases], [{ status: 'PAID', amount_cents: 900 }]);
 });
 
-test('each input that is refused is named', async () => {
+test('each rejected input is named', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const evil = 'https://evil.example.com/';
@@ -109,7 +109,7 @@ test('each input that is refused is named', async () => {
   (await ask(of, { videoId: free })).assertError('CONFLICT', 'videoId');
 });
 
-test('all of it is locked to origins', async () => {
+test('checkout URLs are restricted to the allowed origins', async () => {
   const live = await app.createKey();
   const of = await shop();
   const id = await open(of, { tierId: await tier(of) });
@@ -138,7 +138,7 @@ test('all of it is locked to origins', async () => {
   (await ask(reader, { tierId })).assertError('INSUFFICIENT_SCOPE');
 });
 
-test('the same Idempotency-Key is the same checkout, also after a crash', async () => {
+test('the same Idempotency-Key returns the same checkout, even after a crash', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const key = { 'idempotency-key': randomUUID() };
@@ -150,7 +150,7 @@ test('the same Idempotency-Key is the same checkout, also after a crash', async 
     'IDEMPOTENCY_KEY_REUSE',
     'Idempotency-Key',
   );
-  // The process died after the checkout, before its answer was stored.
+  // The process died after creating the checkout, before its response was stored.
   const over = new Date(clock.ms() - 1);
   await app.container.sql`update idempotency_record set status = null, body = null, leased_until = ${over}
     where operation_id = (select operation_id from checkout where id = ${first.string('data.id')})`;
@@ -159,7 +159,7 @@ test('the same Idempotency-Key is the same checkout, also after a crash', async 
   assert.deepEqual(await eventsOf(of), ['checkout.session.created']);
 });
 
-test('discounts: floored, of the first charge alone, down to nothing, and never to less than a card can be charged', async () => {
+test('discounts are floored, apply only to the first charge, may reach zero, and never leave an amount too small to charge', async () => {
   const of = await shop();
   const tierId = await tier(of, { priceCents: 999 });
   await code(of, { code: 'third', percentOff: 33, maxUses: 1 });
@@ -197,7 +197,7 @@ test('discounts: floored, of the first charge alone, down to nothing, and never 
   assert.equal((await read(of, freeVideo)).at('data.status'), 'COMPLETED');
 });
 
-test('a trial is free once for each person', async () => {
+test('each person gets one free trial', async () => {
   const of = await shop();
   const tierId = await tier(of, { trialDays: 14 });
   const first = await open(of, { tierId });
@@ -216,7 +216,7 @@ test('a trial is free once for each person', async () => {
   );
 });
 
-test('a card that is given for a trial belongs to its subscription alone', async () => {
+test('a card given for a trial is stored only with its subscription', async () => {
   const of = await shop();
   const tierId = await tier(of, { trialDays: 14 });
   const kept = async () => {
@@ -234,7 +234,7 @@ test('a card that is given for a trial belongs to its subscription alone', async
   assert.deepEqual(await kept(), ['4242', null, null], 'nothing is ever due for the other one');
 });
 
-test('only a form of the page itself is taken, and only test cards', async () => {
+test('only forms of the page itself and test cards are accepted', async () => {
   const of = await shop();
   const id = await open(of, { tierId: await tier(of) });
   const other = await open(of, { tierId: await tier(of) });
@@ -252,7 +252,7 @@ test('only a form of the page itself is taken, and only test cards', async () =>
   assert.equal(kept, undefined);
 });
 
-test('50 at once for one place: one gets it', async () => {
+test('one of 50 concurrent buyers gets the last spot', async () => {
   const of = await shop();
   const tierId = await tier(of, { maxMembers: 1 });
   const ids = await Promise.all(Array.from({ length: 50 }, () => open(of, { tierId })));
@@ -264,7 +264,7 @@ test('50 at once for one place: one gets it', async () => {
   (await ask(of, { tierId })).assertError('CONFLICT', 'tierId');
 });
 
-test('50 at once with one use of a code: one pays less', async () => {
+test('one of 50 concurrent buyers gets the last use of a code', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const codeId = await code(of, { code: 'ONE', percentOff: 10, maxUses: 1 });
@@ -276,11 +276,11 @@ test('50 at once with one use of a code: one pays less', async () => {
   assert.deepEqual({ ...row }, { used_count: 1, reserved_count: 0 });
 });
 
-test('two presses of the button are one payment', async () => {
+test('two presses of the button make one payment', async () => {
   const of = await shop();
   const id = await open(of, { tierId: await tier(of) });
   const answers = await Promise.all([pay(id), pay(id), pay(id)]);
-  // Whoever presses while the provider is being asked sees the page that waits.
+  // A second submission sees the waiting page while the provider is being called.
   const isRight = ({ status, text }: { status: number; text: string }) =>
     status === 303 || (status === 200 && text.includes('Payment processing'));
   assert.ok(answers.every(isRight), answers.map(({ text }) => text).join());
@@ -291,7 +291,7 @@ test('two presses of the button are one payment', async () => {
   assert.equal(row?.count, 1);
 });
 
-test('a second factor keeps the place for 30 minutes, and no longer', async () => {
+test('a second factor reserves the spot for 30 minutes, and no longer', async () => {
   const of = await shop();
   const tierId = await tier(of, { maxMembers: 1 });
   const first = await open(of, { tierId });
@@ -307,12 +307,12 @@ test('a second factor keeps the place for 30 minutes, and no longer', async () =
   assert.equal((await read(of, first)).at('data.status'), 'OPEN');
 });
 
-test('a provider that answers too late: 503, and the same page pays once', async () => {
+test('a provider that responds too late causes a 503, and the same page charges once', async () => {
   const of = await shop();
   const id = await open(of, { videoId: await video(of) });
   const late = await pay(id, { card: '4000000000000119' });
   assert.equal(late.status, 503, late.text);
-  // Whoever opens the page again is told what became of it.
+  // Opening the page again shows the result.
   const again = await fetch(`${app.url}/checkout/${id}`, { redirect: 'manual' });
   assert.deepEqual(
     [again.status, again.headers.get('location')],
@@ -324,7 +324,7 @@ test('a provider that answers too late: 503, and the same page pays once', async
   assert.equal(row?.count, 1);
 });
 
-test('simulations, and how a checkout ends', async () => {
+test('simulations complete, decline and expire a checkout', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const simulate = (id: string, outcome: string, key = of.key) =>

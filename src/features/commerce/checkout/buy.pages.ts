@@ -10,22 +10,22 @@ import { notFound } from '../../../kernel/errors.ts';
 import { errorPage } from './checkout.views.ts';
 import type { Checkouts } from './service.ts';
 
-/** A video or a stream whose watch page says what it costs. */
+/** A video or stream whose watch page shows a price. */
 export interface PurchasableItem {
   workspaceId: string;
   mode: Mode;
   visibility: string;
-  /** Those whose members may watch; none: those of any. */
+  /** Tiers whose members may watch; empty for members of any tier. */
   tierIds: readonly string[];
 }
 
 interface Deps {
   checkouts: Pick<Checkouts, 'createForTier' | 'createForVideo'>;
-  /** Undefined where there is none that anybody may be told of. */
+  /** Finds the item of a watch page; undefined where there is none that is publicly visible. */
   offeredAt(id: string): Promise<PurchasableItem | undefined>;
   assets: WebAssets;
   counters: Pick<RequestCounters, 'window'>;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 
@@ -35,12 +35,13 @@ const FORM_BYTES = 4096;
 const TRIES: Limit = { bucket: 'buy', per: 'ip', max: 60, windowSec: 600, refusal: 'RATE_LIMITED' };
 
 /**
- * `POST /watch/:id/buy`, the form of a watch page: makes a checkout for what it offers and leads to its page
- * (docs/guides/money.md#the-watch-page). Whoever pays or cancels comes back to the watch page.
+ * Registers `POST /watch/:id/buy`, the form of a watch page: creates a checkout for the offered item and
+ * redirects to its page (docs/guides/money.md#the-watch-page). After payment or cancellation the buyer
+ * returns to the watch page.
  */
 export function buyPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('preHandler', rejectCrossSite);

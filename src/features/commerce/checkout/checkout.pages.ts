@@ -32,7 +32,7 @@ interface Deps
   mailCaps: Pick<MailCaps, 'from'>;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   isOwnOrigin: SameOriginCheck;
-  /** Where the provider of live payments asks for the card: an origin. */
+  /** Origin of the live provider's card page. */
   providerPages: string;
 }
 
@@ -40,7 +40,7 @@ type Asked = FastifyRequest<{ Params: { id: string }; Body: unknown }>;
 
 const FORM_BYTES = 16_384;
 const TRIES: Limit = { bucket: 'checkout', per: 'ip', max: 300, windowSec: 600, refusal: 'RATE_LIMITED' };
-/** A waiting page asks again every five seconds. */
+/** A waiting page reloads every five seconds. */
 const LOOKS: Limit = {
   bucket: 'checkout-look',
   per: 'ip',
@@ -50,10 +50,10 @@ const LOOKS: Limit = {
 };
 const PURPOSE = 'checkout form';
 
-/** `/checkout/:id`, the page on which a buyer pays (docs/guides/money.md#the-checkout-page). */
+/** Registers `/checkout/:id`, the page on which a buyer pays (docs/guides/money.md#the-checkout-page). */
 export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('preHandler', (request: Asked) => assertOwnForm(deps, request));
@@ -73,7 +73,7 @@ export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-/** A form of another site must not act here, nor one of this page for another checkout. */
+/** Rejects forms of other sites, and forms of this page for another checkout. */
 async function assertOwnForm(deps: Deps, request: Asked): Promise<void> {
   if (request.method !== 'POST') return;
   await limitByIp({ counters: deps.counters }, TRIES, request.ip);
@@ -103,7 +103,7 @@ async function pageOf(
   if (status !== 'OPEN') return expiredPage({ ...row, status });
   const isSandbox = await deps.payments.providerOf(row.workspace_id).then(
     ({ name }) => name === 'SANDBOX',
-    // Nobody takes money there just now: no card either.
+    // No provider takes payments at the moment, so no card is requested either.
     () => false,
   );
   const targets = [row.success_url, row.cancel_url].map((url) => new URL(url).origin);
@@ -139,7 +139,7 @@ async function useCode(deps: Deps, { params, body }: Asked, reply: FastifyReply)
   }
 }
 
-/** The buyer comes back from another page, or looks again. */
+/** Handles the buyer's return from another page, and repeated visits. */
 async function goBack(deps: Deps, { params: { id }, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
   await limitByIp({ counters: deps.counters }, LOOKS, ip);
   const paid = await deps.checkoutPayments.look(id);
@@ -175,7 +175,10 @@ async function goOn(
 
 const FIELDS: Record<string, Problem['field']> = { email: 'email', card: 'card', discountCode: 'code' };
 
-/** What the buyer can mend stands at its input. @throws what is not ours, or of a checkout that is not there. */
+/**
+ * Renders the page with problems that the buyer can correct next to their inputs. Rethrows unexpected errors,
+ * and those of a missing checkout.
+ */
 async function refused(
   deps: Deps,
   reply: FastifyReply,
@@ -191,7 +194,7 @@ async function refused(
   return show(deps, reply, row, { typed: { email, code }, problem });
 }
 
-/** Not with the method of the form: what follows is a page to read. */
+/** Redirects with a status that does not repeat the method of the form. */
 function redirect(reply: FastifyReply, url: string): FastifyReply {
   return reply.header('Cache-Control', 'no-store').redirect(url, 303);
 }

@@ -6,27 +6,27 @@ import { html, type SafeHtml } from '../../../platform/html.ts';
 import { type CheckoutRow, listPriceOf, nextCharge, successUrl } from './rules.ts';
 import type { Seller } from './sellers.ts';
 
-/** The words and forms of the page on which a buyer pays; they work without any script. */
+/** Texts and forms of the page on which a buyer pays; they work without scripts. */
 
-/** What the page shows. */
+/** Content of the checkout page. */
 export interface CheckoutView {
   row: CheckoutRow;
   seller: Seller;
-  /** Of a booking: until when its time is kept (null: nothing is), and the zone of its buyer, or the creator's. */
+  /** Hold of a booking: its end (null when there is none), and the time zone of the buyer or the creator. */
   hold: { until: Date | null; timezone: string } | null;
   now: Date;
   /** Binds the forms to the checkout. */
   formToken: string;
-  /** Cards are test cards, which are typed here; others are given at the provider's own page. */
+  /** Whether test cards are typed on this page; real cards are entered on the provider's page. */
   isSandbox: boolean;
-  /** Where the forms may lead in the end. */
+  /** Origins to which the forms may redirect. */
   targets: readonly string[];
-  /** What was typed before it did not work. */
+  /** Input of the previous attempt, which failed. */
   typed?: { email: string; code: string };
   problem?: Problem;
 }
 
-/** Why a payment did not come about, and at which input. */
+/** Reason why a payment failed, and the input it concerns. */
 export interface Problem {
   status: number;
   text: string;
@@ -57,7 +57,7 @@ const testNote = ({ mode }: Seller) =>
 
 const VERBS = { SUBSCRIPTION: 'Subscribe to', VIDEO: 'Buy', BOOKING: 'Book' } as const;
 
-/** The form with all that a buyer wants to know before. */
+/** Renders the payment form with all information that a buyer needs beforehand. */
 export function payPage(view: CheckoutView): Page {
   const { row, seller, problem } = view;
   const verb = VERBS[row.kind];
@@ -98,7 +98,7 @@ const ONCE = {
   BOOKING: 'We email you a confirmation with a link to manage your booking.',
 } as const;
 
-/** Until when a booking can be paid, and what is kept for it meanwhile. */
+/** Renders the payment deadline of a booking and the slot reserved until then. */
 function held({ row, hold }: CheckoutView): SafeHtml | false {
   if (hold === null) return false;
   const until = hold.until ?? row.expires_at;
@@ -110,7 +110,7 @@ function held({ row, hold }: CheckoutView): SafeHtml | false {
 
 const each = ({ interval }: CheckoutRow) => `each ${interval === null ? 'time' : INTERVAL_LABELS[interval]}`;
 
-/** When again, and how to cancel. */
+/** Renders the next charge and how to cancel. */
 function renewal(row: CheckoutRow, { now, timezone }: { now: Date; timezone: string }): SafeHtml {
   const price = listPriceOf(row);
   const trial =
@@ -178,7 +178,7 @@ export function paidPage(row: CheckoutRow, seller: Seller): Page {
   });
 }
 
-/** Nothing is known yet: the page asks again by itself, also without a script. */
+/** Renders the waiting page, which reloads by itself, without scripts. */
 export function waitingPage(row: CheckoutRow): Page {
   return page({
     status: 200,
@@ -199,7 +199,7 @@ export function expiredPage(row: CheckoutRow): Page {
   });
 }
 
-/** The same for one that never was and one whose creator is suspended. */
+/** Page for a missing checkout and for one whose creator is suspended. */
 export const CHECKOUT_NOT_FOUND: Page = page({
   status: 404,
   title: 'Checkout not found',

@@ -21,7 +21,7 @@ interface Payment {
 
 type Told = Static<typeof paymentSucceeded.data>;
 
-/** What payments mean for checkouts, in the transaction that tells of them. */
+/** Creates the consumers that apply payment events to checkouts, in the transaction of the event. */
 export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment): EventConsumer[] {
   const checkoutOf = async ({ tx }: TransactionContext, { purchaseId }: Told) => {
     const purchase = await ports.payments.purchaseOf(tx, purchaseId);
@@ -59,7 +59,11 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
   ];
 }
 
-/** Money has come for what is not there anymore. @returns what the buyer reads; null where it completes the checkout. */
+/**
+ * Determines why a payment is refunded because its item is no longer available.
+ *
+ * @returns the message for the buyer; null where the payment completes the checkout.
+ */
 async function whyRefunded(
   ports: CheckoutPorts,
   work: TransactionContext,
@@ -81,7 +85,10 @@ const UNSOLD = {
   BOOKING: 'The booking was no longer available when the payment arrived.',
 } as const;
 
-/** Whoever pays fills no mailbox; the test cards of the sandbox cost nothing. */
+/**
+ * Reports whether an email may be sent. A real payment always allows one, since it cannot be used to flood a
+ * mailbox; sandbox payments cost nothing and are limited.
+ */
 async function isMailed(
   { mailCaps }: CheckoutPorts,
   { email }: { email: string },
@@ -91,7 +98,9 @@ async function isMailed(
   return isFree || provider !== 'SANDBOX';
 }
 
-/** Are the place and the use of the code there? They are claimed anew for money that comes after their time. */
+/**
+ * Reports whether the spot and the use of the code are reserved. For a late payment they are reserved again.
+ */
 async function isHeld(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<boolean> {
   const isPending = row.booking_id === null || (await ports.bookings.isPending(work, row.booking_id));
   if (row.reserved_until !== null && isPending) return true;
@@ -101,7 +110,7 @@ async function isHeld(ports: CheckoutPorts, work: TransactionContext, row: Check
   return false;
 }
 
-/** Money that came when there was nothing left to give for it. */
+/** Refunds a payment whose item is no longer available. */
 async function giveBack(
   { payments }: CheckoutPorts,
   { tx }: TransactionContext,

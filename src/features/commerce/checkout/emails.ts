@@ -7,14 +7,14 @@ interface Receipt {
   row: CheckoutRow;
   seller: Seller;
   to: string;
-  /** When a subscription is charged next. */
+  /** Date of the next charge of a subscription. */
   again: string | null;
   trialDays: number;
-  /** A card that is charged then was given for it. */
+  /** Whether the buyer gave a card, which is charged then. */
   isCardGiven: boolean;
 }
 
-/** What the buyer gets after a checkout: what, how much, when again, and how to cancel. */
+/** Creates the email after a checkout: item, amount, next charge, and how to cancel. */
 export function receiptEmail({ row, seller, to, again, trialDays, isCardGiven }: Receipt): NewEmail {
   const paid = trialDays > 0 ? 0 : row.amount_cents;
   const lines = [

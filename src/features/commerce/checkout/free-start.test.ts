@@ -17,7 +17,7 @@ after(() => app.close());
 const { shop, tier, code, ask, open, read, pay } = checkoutClient(() => app);
 const TRIAL = { name: 'Patron', priceCents: 900, trialDays: 14 };
 
-/** The subscription that a checkout began. */
+/** Returns the subscription that a checkout began. */
 async function begunBy(of: Shop, checkoutId: string): Promise<string> {
   return (await read(of, checkoutId)).string('data.subscriptionId');
 }
@@ -31,7 +31,7 @@ async function amountsPaid({ account }: Shop): Promise<number[]> {
   return rows.map(({ cents }) => cents);
 }
 
-/** Texts of the mails to the buyer, the newest first. */
+/** Returns the texts of the emails to the buyer, newest first. */
 async function mailsOf(what: string): Promise<string[]> {
   const { mailbox } = app.container;
   const mails = (await mailbox.list()).filter(({ kind, to }) => kind === what && to === 'ann@example.com');
@@ -43,7 +43,7 @@ async function dayPasses(days: number): Promise<void> {
   await runTask(app.container, 'subscriptions');
 }
 
-/** The member page of the shop, which Ann has entered. */
+/** Signs in to the member page of the shop as Ann. */
 async function entered(of: Shop) {
   const [owner] = await app.container.sql`select username from account where id = ${of.account.id}`;
   const base = `/members/${owner?.username}/test`;
@@ -55,7 +55,7 @@ async function entered(of: Shop) {
   return { base, page, cookie };
 }
 
-test('whoever types the address of somebody with a card begins nothing that is charged to it', async () => {
+test('entering the email address of a customer with a card starts nothing that is charged to that card', async () => {
   const of = await shop();
   assert.equal((await pay(await open(of, { tierId: await tier(of) }))).status, 303);
   const id = await open(of, { tierId: await tier(of, TRIAL) });
@@ -93,7 +93,7 @@ test('whoever types the address of somebody with a card begins nothing that is c
   assert.deepEqual((await amountsPaid(of)).toSorted(), [500, 500, 900, 900]);
 });
 
-test('a card that is given with the address is charged after the trial, also where it is the one that is known', async () => {
+test('a card given at the checkout is charged after the trial, even when it is the saved one', async () => {
   const of = await shop();
   const card = '4242 4242 4242 4242';
   assert.equal((await pay(await open(of, { tierId: await tier(of) }), { card })).status, 303);
@@ -107,7 +107,7 @@ test('a card that is given with the address is charged after the trial, also whe
   }
 });
 
-test('a card that is saved on the member page is charged for what it is chosen for', async () => {
+test('a card saved on the member page is charged for the subscriptions it is selected for', async () => {
   const of = await shop();
   const id = await open(of, { tierId: await tier(of, TRIAL) });
   assert.equal((await pay(id, { card: '' })).status, 303);
@@ -121,7 +121,7 @@ test('a card that is saved on the member page is charged for what it is chosen f
   assert.equal((await subscription(of, begun)).at('data.status'), 'ACTIVE');
 });
 
-test('nobody fills a mailbox with receipts of what costs nothing', async () => {
+test('receipts of free checkouts cannot flood a mailbox', async () => {
   const of = await shop();
   const tierId = await tier(of, { priceCents: 0 });
   const statuses = [];
@@ -132,7 +132,7 @@ test('nobody fills a mailbox with receipts of what costs nothing', async () => {
   assert.deepEqual(statuses, [...Array.from({ length: 20 }, () => 303), 429]);
 });
 
-test('nobody is kept from what costs nothing by payments that fail with their address', async () => {
+test('failed payments with an email address do not block free checkouts with it', async () => {
   const of = await shop();
   const email = 'vic@example.com';
   const trial = await open(of, { tierId: await tier(of, TRIAL) });
@@ -141,7 +141,7 @@ test('nobody is kept from what costs nothing by payments that fail with their ad
   assert.equal((await pay(free, { card: '', email })).status, 303);
 });
 
-test('a code that was deleted takes nothing off a checkout that was made with it', async () => {
+test('a deleted code gives no discount on a checkout created with it', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const codeId = await code(of, { code: 'gone', percentOff: 50 });

@@ -8,7 +8,7 @@ import * as repository from './repository.ts';
 import { type CheckoutRow, listPriceOf, nextCharge, priceOf, RESERVATION_TTL_MS } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
-/** Appends an event about a checkout as it is by now. */
+/** Appends an event with the current state of a checkout. */
 export async function emitCheckoutEvent(
   { tx, append }: TransactionContext,
   event: typeof checkoutCreated | typeof checkoutCompleted | typeof checkoutExpired,
@@ -28,8 +28,9 @@ export async function emitCheckoutEvent(
 }
 
 /**
- * By id alone: it was found before, or its purchase names it. Its code comes first, as the deletion of the code takes
- * them; without it the code is gone by now, or the buyer has just chosen another.
+ * Locks a checkout by ID, which the caller has found before or taken from its purchase. The discount code is
+ * locked first, in the order of its deletion; a code that cannot be locked is deleted by now, or the buyer
+ * has just chosen another.
  */
 export async function lockCheckout(
   { discountCodes }: CheckoutPorts,
@@ -41,10 +42,10 @@ export async function lockCheckout(
   return repository.lockCheckout(tx, id);
 }
 
-/** What is kept for a buyer who pays, or what is not there any more. */
+/** Reservation for a buyer who pays, or the item that is no longer available. */
 export type ReservationResult = { until: Date; name: string | null } | { missing: 'place' | 'code' };
 
-/** Takes the place and the use of the code for a buyer who pays. */
+/** Reserves the spot and the use of the code for a buyer who pays. */
 export async function reserve(
   ports: CheckoutPorts,
   work: TransactionContext,
@@ -53,7 +54,7 @@ export async function reserve(
   const kept = await claimPlace(ports, work, row);
   if (kept === null) return { missing: 'place' };
   const { discount_code_id: codeId, discount_code: code } = row;
-  // One that was deleted meanwhile takes nothing off any more.
+  // A code that was deleted in the interim gives no discount.
   const isGood = codeId === null ? code === null : await ports.discountCodes.uses.claim(work.tx, codeId);
   return isGood ? kept : { missing: 'code' };
 }
@@ -65,7 +66,7 @@ async function claimPlace(ports: CheckoutPorts, work: TransactionContext, row: C
   return isFree ? { until, name: null } : null;
 }
 
-/** The buyer does not pay: somebody else may have the place. */
+/** Releases the spot or booking of a buyer who does not pay. */
 export async function releaseReservation(
   ports: CheckoutPorts,
   work: TransactionContext,
@@ -75,7 +76,7 @@ export async function releaseReservation(
   if (row.booking_id !== null) await ports.bookings.release(work, row.booking_id);
 }
 
-/** Gives back what was claimed, if anything was. */
+/** Releases everything reserved for the checkout, if anything is. */
 async function release(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<void> {
   if (row.reserved_until === null) return;
   await releaseReservation(ports, work, row);
@@ -83,7 +84,7 @@ async function release(ports: CheckoutPorts, work: TransactionContext, row: Chec
   if (codeId !== null) await ports.discountCodes.uses.release(work.tx, codeId);
 }
 
-/** Nobody pays any more: the place and the use of the code are free again. */
+/** Releases the spot and the use of the code, and clears the pending payment. */
 export async function releaseAllReservations(
   ports: CheckoutPorts,
   work: TransactionContext,
@@ -93,21 +94,21 @@ export async function releaseAllReservations(
   await repository.updateCheckout(work.tx, row.id, { reserved_until: null, payment_id: null });
 }
 
-/** How a checkout is completed; what is claimed for it is used up. */
+/** Result with which a checkout is completed; its reservations are consumed. */
 export interface Completion {
   customer: { id: string; email: string };
   /** Null where nothing was due. */
   purchaseId: string | null;
-  /** The id that the purchase was given for its subscription. */
+  /** Subscription ID assigned to the purchase. */
   subscriptionId: string | null;
   trialDays: number;
-  /** The card that was given for it, and is charged later. */
+  /** Card given for later charges. */
   method: PaymentMethod | null;
-  /** False where the mailbox has received too many mails already. */
+  /** False when the mailbox has received too many emails already. */
   isMailed: boolean;
 }
 
-/** Under the lock of the checkout, with its claims held. */
+/** Completes a checkout that the caller has locked and whose reservations are held. */
 export async function complete(
   ports: CheckoutPorts,
   work: TransactionContext,
@@ -135,7 +136,7 @@ export async function complete(
     reserved_until: null,
   });
   await emitCheckoutEvent(work, checkoutCompleted, after);
-  // A booking that cost nothing is confirmed by its own mail.
+  // A free booking is confirmed by an email of its own.
   if (!done.isMailed || (row.kind === 'BOOKING' && row.amount_cents === 0)) return after;
   const seller = await sellerOf(ports, tx, row.workspace_id);
   const counted = { trialDays: done.trialDays, timezone: seller.timezone };
@@ -176,7 +177,7 @@ async function beginSubscription(
   return begun.id;
 }
 
-/** Ends a checkout that nobody paid. */
+/** Ends an unpaid checkout. */
 export async function expireCheckout(
   ports: CheckoutPorts,
   work: TransactionContext,

@@ -11,45 +11,64 @@ import * as repository from './repository.ts';
 import { assertChargeable, type CheckoutRow, listPriceOf, priceOf, statusOf } from './rules.ts';
 import { sellerOf } from './sellers.ts';
 
-/** What the buyer sends. */
+/** Input of the buyer. */
 export interface Payment {
   email: string;
   /** Sandbox: the number of a test card. */
   card: string | null;
 }
 
-/** What becomes of a payment. */
+/** Result of a payment. */
 export type PaymentResult =
   | { kind: 'COMPLETED' }
   | { kind: 'DECLINED'; message: string }
-  /** The buyer goes there, and comes back. */
+  /** The buyer is redirected there, and returns. */
   | { kind: 'ACTION'; url: string }
   /** Not known yet. */
   | { kind: 'PENDING' };
 
-/** What the buyer does on the page of a checkout. */
+/** Buyer operations on the page of a checkout. */
 export interface CheckoutPayments {
-  /** By the address of the page alone. @throws {AppError} NOT_FOUND, also where the creator is suspended. */
+  /**
+   * Returns the checkout of a page, identified only by its URL.
+   *
+   * @throws {AppError} NOT_FOUND, also where the creator is suspended.
+   */
   open(id: string): Promise<CheckoutRow>;
   /**
-   * Claims the place and the use of the code, and takes the money. While a payment is under way, another press of the
-   * button is that one.
+   * Reserves the spot and the use of the code, and charges the buyer. While a payment is pending, pressing
+   * the button again returns that payment.
    *
-   * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code holds no more,
-   * when the place is taken, when the checkout has ended, and when what it is for is no longer sold, which ends it;
-   * SERVICE_UNAVAILABLE when the provider does not answer: it may be repeated.
-   * @param countMail asked before what costs nothing now is mailed to whatever address was typed; its refusal is thrown.
+   * @throws {AppError} BAD_REQUEST, field `email` or `card`; CONFLICT, field `discountCode` when the code is
+   *   no longer valid, when the spot is taken, when the checkout has ended, and when its item is no longer
+   *   sold, which ends it; SERVICE_UNAVAILABLE when the provider does not answer: the call may be repeated.
+   * @param countMail called before the email of a free checkout is sent to an unverified address; its error
+   *   is rethrown.
    */
   pay(id: string, payment: Payment, countMail?: CountMail): Promise<PaymentResult>;
-  /** The price with another code, or with none (an empty text). @throws {AppError} as `pay`. */
+  /**
+   * Applies another code, or none (an empty text).
+   *
+   * @throws {AppError} as `pay`.
+   */
   setCode(id: string, code: string): Promise<CheckoutRow>;
-  /** The buyer is back from the provider, or looks again. @throws {AppError} SERVICE_UNAVAILABLE. */
+  /**
+   * Refreshes the payment when the buyer returns from the provider, or reloads.
+   *
+   * @throws {AppError} SERVICE_UNAVAILABLE.
+   */
   look(id: string): Promise<PaymentResult | null>;
-  /** The buyer wants it no more. What is paid, or just being paid, stays. */
+  /** Cancels the checkout for the buyer. A payment that has succeeded or is pending is not affected. */
   cancel(id: string): Promise<CheckoutRow>;
-  /** Ends it now, as its time would. @throws {AppError} CONFLICT when it has ended. */
+  /**
+   * Ends the checkout now, as its expiry would.
+   *
+   * @throws {AppError} CONFLICT when it has ended.
+   */
   expire(id: string): Promise<CheckoutRow>;
-  /** The worker's round: frees claims whose buyers did not come back, and ends what is over. */
+  /**
+   * Releases the reservations of buyers who did not return, and ends expired checkouts. Called by the worker.
+   */
   sweep(): Promise<void>;
 }
 
@@ -99,19 +118,19 @@ async function assertSells(ports: CheckoutPorts, db: Db, workspaceId: string): P
 }
 
 interface CardGiven {
-  /** Where its holder is to go, once the checkout is completed. */
+  /** URL to which the card holder is redirected once the checkout is completed. */
   url: string | null;
   method: PaymentMethod | null;
 }
 
 const NO_CARD: CardGiven = { url: null, method: null };
 
-/** What the buyer sends, and what is known of it. */
+/** Input of the buyer with the data looked up for it. */
 type Given = Payment & { isSandbox: boolean; method: PaymentMethod | null; countMail: CountMail | undefined };
 
 /**
- * The card of somebody whose first period costs nothing, for those that follow: it may be left out. It is charged for
- * this subscription alone, since a typed address proves nothing.
+ * Collects the optional card of a buyer whose first period is free, for the later ones. It is charged for
+ * this subscription only, since a typed email address proves nothing.
  *
  * @throws {AppError} BAD_REQUEST, field `card`; SERVICE_UNAVAILABLE.
  */
@@ -141,7 +160,7 @@ async function collectCard(
   }
 }
 
-/** Who would take the money; nobody is wanted for what costs nothing. */
+/** Returns the name of the provider that would take the payment; null for a free item. */
 async function providerOf({ payments }: CheckoutPorts, row: CheckoutRow) {
   return listPriceOf(row) === 0 ? null : (await payments.providerOf(row.workspace_id)).name;
 }
@@ -164,10 +183,10 @@ function ended(): AppError {
   return new AppError('CONFLICT', { message });
 }
 
-/** The charge to ask the provider for; null when nothing is due, and it is completed. */
+/** Charge to settle with the provider; null when nothing is due and the checkout is completed. */
 type BegunPayment = { paymentId: string } | null;
 
-/** Begins a payment. What is no longer sold ends the checkout. */
+/** Begins a payment. Ends the checkout when its item is no longer sold. */
 async function begin(
   ports: CheckoutPorts,
   work: TransactionContext,
@@ -183,7 +202,7 @@ async function begin(
   return 'UNSOLD';
 }
 
-/** The same under the lock of an open checkout. */
+/** Begins the payment of an open checkout that the caller has locked. */
 export async function payCheckout(
   ports: CheckoutPorts,
   work: TransactionContext,
@@ -200,7 +219,7 @@ export async function payCheckout(
     row.kind === 'SUBSCRIPTION'
       ? await ports.subscriptions.trialDaysFor(work.tx, customer.id, row.trial_days)
       : 0;
-  // Whoever pays for a mail fills no mailbox.
+  // The limit on emails applies only to checkouts without a charge.
   if (row.amount_cents === 0 || trialDays > 0) await payment.countMail?.(email);
   const isHeld = row.kind === 'BOOKING' && until > row.expires_at;
   const claimed = await repository.updateCheckout(work.tx, row.id, {
@@ -230,7 +249,11 @@ async function claimOrRefuse(ports: CheckoutPorts, work: TransactionContext, row
   throw new AppError('CONFLICT', { field: 'discountCode', message });
 }
 
-/** Phase one of the charge. @returns null when it cost nothing, and the checkout was completed. */
+/**
+ * Begins the charge (phase one).
+ *
+ * @returns null when nothing was due, and the checkout was completed.
+ */
 async function charge(
   ports: CheckoutPorts,
   { tx, append }: TransactionContext,
@@ -276,7 +299,7 @@ async function charge(
   return { paymentId: begun.paymentId };
 }
 
-/** A try with another address or price is another purchase. */
+/** Reports whether a try continues the same purchase; another email address or price is another purchase. */
 async function isSamePurchase(
   ports: CheckoutPorts,
   { tx }: TransactionContext,
@@ -288,7 +311,7 @@ async function isSamePurchase(
   return purchase.customer_id === customer.id && purchase.amount_cents === row.amount_cents;
 }
 
-/** Phase two. */
+/** Settles the charge (phase two). */
 async function settle({ payments }: CheckoutPorts, paymentId: string): Promise<PaymentResult> {
   const settled = await payments.settle(paymentId);
   if (settled.status === 'SUCCEEDED') return { kind: 'COMPLETED' };
@@ -303,7 +326,7 @@ async function setCode(ports: CheckoutPorts, known: CheckoutRow, text: string): 
   const discountCents = code?.discountCents ?? 0;
   assertChargeable(priceCents - discountCents);
   return ports.events.transaction(async (tx, append) => {
-    // Before the checkout, as its deletion takes them.
+    // The code is locked before the checkout, in the order of its deletion.
     if (code !== null) await ports.discountCodes.keep(tx, code);
     const row = await lock(ports, { tx, append }, known.id);
     assertOpen(row, ports.clock.now());
@@ -343,7 +366,10 @@ async function sweep(ports: CheckoutPorts): Promise<void> {
   }
 }
 
-/** Nobody can buy it anymore: a charge under way is called off, and money that comes all the same is refunded. */
+/**
+ * Ends a checkout whose item is no longer sold: a pending charge is canceled, and a payment that succeeds
+ * nevertheless is refunded.
+ */
 async function endUnsold(ports: CheckoutPorts, unsold: CheckoutRow): Promise<void> {
   await callOff(ports, unsold);
   await ports.events.transaction(async (tx, append) => {
@@ -361,7 +387,10 @@ async function callOff(ports: CheckoutPorts, { id, payment_id: paymentId }: Chec
   }
 }
 
-/** The time to pay is over: the charge is called off, and money that comes all the same finds its way by itself. */
+/**
+ * Releases an overdue reservation: the charge is canceled, and a payment that succeeds nevertheless is
+ * handled by its event.
+ */
 async function freeClaim(ports: CheckoutPorts, overdue: CheckoutRow): Promise<void> {
   const { id } = overdue;
   await callOff(ports, overdue);

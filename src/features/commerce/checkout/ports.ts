@@ -10,13 +10,13 @@ import type { CardService, Payments } from '../payments/index.ts';
 import type { Subscriptions } from '../subscriptions/index.ts';
 import type { TierCapacity, Tiers } from '../tiers/index.ts';
 
-/** A video as it is sold; `priceCents` is null where it is not. */
+/** Video for sale; `priceCents` is null where it is not. */
 export interface PurchasableVideo {
   title: string;
   priceCents: number | null;
 }
 
-/** What checkouts are built on. */
+/** Dependencies of checkouts. */
 export interface CheckoutPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
@@ -33,17 +33,17 @@ export interface CheckoutPorts {
   mailbox: { enqueue(tx: Tx, mail: NewEmail): Promise<void> };
   /** @throws {AppError} NOT_FOUND. */
   videoOf(workspaceId: string, id: string): Promise<PurchasableVideo>;
-  /** The path of the page where a member looks after what they have. */
+  /** Returns the path of a creator's member page. */
   memberPath(creator: { username: string; mode: Mode }): string;
   /** May a buyer be led there? (docs/concepts/checkout.md#redirect-urls) */
   mayLeadTo(caller: { workspaceId: string; mode: Mode }, url: URL): Promise<boolean>;
-  /** The number of a test card, without spaces; null for any other text. */
+  /** Returns the number of a test card, without spaces; null for any other text. */
   testCardOf(text: string | null): string | null;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 
-/** A transaction, and what it appends. */
+/** Transaction and the function that appends its events. */
 export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;

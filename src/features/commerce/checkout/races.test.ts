@@ -9,7 +9,9 @@ import { checkoutClient } from '../../../../test/money/shop.ts';
 import { newId } from '../../../kernel/ids.ts';
 
 let app: TestApp;
-/** Its connections are its own: what is held back on one leaves the others to the requests. */
+/**
+ * Second application with its own connections: a lock held on one of them leaves the others to the requests.
+ */
 let beside: TestApp;
 before(async () => {
   app = await startTestApp();
@@ -24,14 +26,14 @@ const { shop, tier, code, ask, open, read, send, pay } = checkoutClient(() => ap
 
 type Statement = (sql: TransactionSql) => Promise<unknown>;
 
-/** Asks while another transaction has done this and is not over. */
+/** Sends a request while another transaction holds the result of this statement uncommitted. */
 async function during<T>(statement: Statement, asked: () => Promise<T>): Promise<T> {
   const [answer] = await withLockContention(beside.container.sql, statement, [asked]);
   if (answer === undefined) throw new Error('nothing was asked');
   return answer;
 }
 
-test('a tier is archived, not removed, while a checkout of it is being made', async () => {
+test('a tier is archived, not removed, while a checkout of it is being created', async () => {
   const of = await shop();
   const [tierId, made] = [await tier(of), newId('chk')];
   const model = await open(of, { tierId: await tier(of) });
@@ -45,7 +47,7 @@ test('a tier is archived, not removed, while a checkout of it is being made', as
   assert.equal((await read(of, made)).at('data.tierId'), tierId);
 });
 
-test('a tier that is removed while a checkout of it is being made is missing', async () => {
+test('a tier removed while a checkout of it is being created is missing', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const answer = await during(
@@ -55,7 +57,7 @@ test('a tier that is removed while a checkout of it is being made is missing', a
   answer.assertError('NOT_FOUND', 'tierId');
 });
 
-test('a code that is deleted while a checkout takes it is none', async () => {
+test('a code deleted while a checkout applies it is missing', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const codeId = await code(of, { code: 'GONE', percentOff: 10 });
@@ -75,8 +77,8 @@ test('a code that is deleted while a checkout takes it is none', async () => {
   assert.equal((await read(of, id)).at('data.discountCode'), null);
 });
 
-describe('a code is deleted, and its price is kept,', () => {
-  /** A checkout of a tier with a code on it, while whoever pays holds the checkout and waits for the tier. */
+describe('deleting a code whose price is retained', () => {
+  /** Creates a checkout of a tier with a code, to be paid while the checkout is locked. */
   async function offered() {
     const of = await shop();
     const tierId = await tier(of);
@@ -120,7 +122,7 @@ describe('a code is deleted, and its price is kept,', () => {
     assert.equal((await read(of, id)).at('data.amountCents'), 500);
   });
 
-  test('and whoever comes after it is told that it is gone', async () => {
+  test('a buyer who pays after the deletion gets an error', async () => {
     const { of, id, remove } = await offered();
     const [removed, paid] = await withLockContention(
       beside.container.sql,

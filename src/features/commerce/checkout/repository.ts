@@ -6,7 +6,7 @@ import type { CheckoutRow } from './rules.ts';
 export type NewCheckout = Insertable<CheckoutTable>;
 export type CheckoutChange = Omit<Updateable<CheckoutTable>, 'id' | 'workspace_id' | 'event_sequence'>;
 
-/** Undefined when the operation has made one already. */
+/** Inserts a checkout; returns undefined when the operation has created one already. */
 export function insertCheckout(tx: Tx, row: NewCheckout): Promise<CheckoutRow | undefined> {
   return tx
     .insertInto('checkout')
@@ -29,12 +29,12 @@ export function findCheckout(db: Db, workspaceId: string, id: string): Promise<C
     .executeTakeFirst();
 }
 
-/** For whoever has the address of its page. */
+/** Finds a checkout by the ID in its page URL. */
 export function findPublicCheckout(db: Db, id: string): Promise<CheckoutRow | undefined> {
   return db.selectFrom('checkout').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The code that takes something off it, before it is locked. */
+/** Finds the discount code of a checkout before the checkout is locked. */
 export async function findCodeId(db: Db, id: string): Promise<string | null> {
   const row = await db
     .selectFrom('checkout')
@@ -44,7 +44,7 @@ export async function findCodeId(db: Db, id: string): Promise<string | null> {
   return row?.discount_code_id ?? null;
 }
 
-/** After its code: see `outcomes.ts`. */
+/** Locks a checkout after its code: see `outcomes.ts`. */
 export function lockCheckout(tx: Tx, id: string): Promise<CheckoutRow | undefined> {
   return tx.selectFrom('checkout').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
@@ -53,7 +53,7 @@ export function updateCheckout(tx: Tx, id: string, change: CheckoutChange): Prom
   return tx.updateTable('checkout').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Whose claims are over: their buyers did not come back. */
+/** Lists checkouts with expired reservations, whose buyers did not return. */
 export function listOverdue(db: Db, now: Date, limit: number): Promise<CheckoutRow[]> {
   return db
     .selectFrom('checkout')
@@ -64,7 +64,7 @@ export function listOverdue(db: Db, now: Date, limit: number): Promise<CheckoutR
     .execute();
 }
 
-/** Reports of a checkout whether what it is for is still for sale. */
+/** Condition that the item of a checkout is still for sale. */
 const isForSale = sql<boolean>`case
   when checkout.video_id is not null then exists (select from video where video.id = checkout.video_id
     and deleted_at is null and taken_down_at is null and visibility = 'PURCHASE' and price_cents is not null)
@@ -82,7 +82,10 @@ export async function isSold(db: Db, id: string): Promise<boolean> {
   return row?.sold === true;
 }
 
-/** The same; the video or product stays as it is until the transaction ends, and the claim of its place locks a tier. */
+/**
+ * Reports whether the item is for sale, and locks its video or product until the transaction ends; a tier is
+ * locked by the reservation of its spot.
+ */
 export async function isSoldUnderLock(
   tx: Tx,
   { id, video_id: videoId, product_id: productId }: CheckoutRow,
@@ -92,7 +95,7 @@ export async function isSoldUnderLock(
   return isSold(tx, id);
 }
 
-/** Open ones for something that is no longer sold. */
+/** Lists open checkouts of items that are no longer sold. */
 export function listUnsold(db: Db, limit: number): Promise<CheckoutRow[]> {
   return db
     .selectFrom('checkout')
@@ -103,7 +106,7 @@ export function listUnsold(db: Db, limit: number): Promise<CheckoutRow[]> {
     .execute();
 }
 
-/** Open ones whose time is over, and for which nobody pays just now. */
+/** Lists expired open checkouts without a pending payment. */
 export function listExpired(db: Db, now: Date, limit: number): Promise<CheckoutRow[]> {
   return db
     .selectFrom('checkout')
@@ -116,7 +119,7 @@ export function listExpired(db: Db, now: Date, limit: number): Promise<CheckoutR
     .execute();
 }
 
-/** Whose the workspace is, as buyers see it. */
+/** Finds the owner of the workspace as shown to buyers. */
 export function findSeller(db: Db, workspaceId: string) {
   return db
     .selectFrom('workspace')

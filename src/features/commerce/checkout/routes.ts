@@ -23,7 +23,7 @@ interface Deps {
   simulations: CheckoutSimulations;
   mailCaps: Pick<MailCaps, 'from'>;
   clock: Clock;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 

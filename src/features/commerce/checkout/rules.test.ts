@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nextCharge } from './rules.ts';
 
-test('the next charge is said by the days of the creator, whose zone is named', () => {
+test("the next charge is dated in the creator's time zone, which is named", () => {
   const month = { interval: 'MONTH' } as const;
   const at = (now: string, timezone: string, trialDays = 0) =>
     nextCharge(new Date(now), month, { trialDays, timezone });

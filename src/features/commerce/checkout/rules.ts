@@ -6,11 +6,11 @@ import type { CheckoutTable } from '../../../platform/db/tables.generated.ts';
 
 export type CheckoutRow = Selectable<CheckoutTable>;
 
-/** How long a checkout of a tier or video is open. */
+/** Lifetime of a checkout of a tier or video. */
 export const CHECKOUT_TTL_MS = 24 * HOUR_MS;
-/** How long a place and the use of a code are kept for a buyer who pays. */
+/** Time for which a spot and the use of a code are reserved for a buyer who pays. */
 export const RESERVATION_TTL_MS = 30 * MINUTE_MS;
-/** What the card networks charge at least, in cents. */
+/** Minimum charge of the card networks, in cents. */
 const MIN_CENTS = 50;
 
 /** @throws {AppError} CONFLICT for an amount that no card can be charged with. */
@@ -20,12 +20,12 @@ export function assertChargeable(amountCents: number): void {
   throw new AppError('CONFLICT', { message });
 }
 
-/** What the tier, video or booking cost when it was offered. */
+/** Returns the price of the tier, video or booking before the discount. */
 export function listPriceOf(row: Pick<CheckoutRow, 'amount_cents' | 'discount_cents'>): number {
   return row.amount_cents + row.discount_cents;
 }
 
-/** What of it the buyer pays, and what a code takes off. */
+/** Returns the amount to pay and the discount of a code. */
 export function priceOf(row: Pick<CheckoutRow, 'amount_cents' | 'discount_cents' | 'discount_code'>) {
   return {
     amountCents: row.amount_cents,
@@ -34,12 +34,12 @@ export function priceOf(row: Pick<CheckoutRow, 'amount_cents' | 'discount_cents'
   };
 }
 
-/** As it stands now: the sweep that writes an end down comes a moment later. */
+/** Returns the current status: the sweep stores an expiry a moment later. */
 export function statusOf(row: CheckoutRow, now: Date): CheckoutRow['status'] {
   return row.status === 'OPEN' && row.payment_id === null && row.expires_at <= now ? 'EXPIRED' : row.status;
 }
 
-/** Where the buyer goes after the payment. */
+/** Returns the URL to which the buyer is redirected after the payment. */
 export function successUrl(row: Pick<CheckoutRow, 'id' | 'success_url'>): string {
   const url = new URL(row.success_url);
   url.searchParams.append('checkout_id', row.id);

@@ -17,7 +17,7 @@ const settings = {
   clientReferenceId: Type.Optional(Type.String({ minLength: 1, maxLength: 200 })),
   metadata: Type.Optional(Metadata),
 };
-/** What checkouts of every kind take. */
+/** Settings common to all kinds of checkouts. */
 export type CheckoutSettings = Static<typeof Settings>;
 const Settings = Type.Object(settings);
 

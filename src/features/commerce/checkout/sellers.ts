@@ -3,14 +3,14 @@ import type { Db } from '../../../platform/db/index.ts';
 import type { CheckoutPorts } from './ports.ts';
 import { findSeller } from './repository.ts';
 
-/** Whose a checkout is. */
+/** Creator who sells through a checkout. */
 export interface Seller {
   name: string;
   mode: Mode;
   isSuspended: boolean;
-  /** In which days are counted (IANA). */
+  /** Time zone in which days are counted (IANA). */
   timezone: string;
-  /** Where a member looks after what they have. */
+  /** Member page of the creator. */
   memberPage: string;
 }
 

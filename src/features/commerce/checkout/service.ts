@@ -27,10 +27,10 @@ interface Caller {
 /** Checkouts of a workspace (docs/concepts/checkout.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Checkouts {
   /**
-   * @param operationId of the Idempotency-Key: with the same one, the same checkout is answered.
-   * @throws {AppError} BAD_REQUEST, field `successUrl`, `cancelUrl` or `customerEmail`; CONFLICT when the tier takes
-   * nobody, field `discountCode` when the code does not hold, when 1 to 49 cents would be due, and when the creator
-   * cannot take money; SERVICE_UNAVAILABLE when the provider does not answer.
+   * @param operationId of the Idempotency-Key: the same one returns the same checkout.
+   * @throws {AppError} BAD_REQUEST, field `successUrl`, `cancelUrl` or `customerEmail`; CONFLICT when the
+   *   tier accepts no members, field `discountCode` when the code is not valid, when 1 to 49 cents would be
+   *   due, and when the creator cannot take payments; SERVICE_UNAVAILABLE when the provider does not answer.
    */
   createForTier(
     caller: Caller,
@@ -40,12 +40,14 @@ export interface Checkouts {
   /** @throws {AppError} as `createForTier`; CONFLICT for a video that is not sold. */
   createForVideo(caller: Caller, input: CheckoutSettings & { videoId: string }): Promise<CheckoutRow>;
   /**
-   * A booking, and its checkout; one that costs nothing is COMPLETED at once.
+   * Creates a booking and its checkout; a free one is COMPLETED immediately.
    *
-   * @throws {AppError} as `createForTier`; BAD_REQUEST, field `startsAt`, `cohortId`, `customer.…` or `intakeAnswers.…`;
-   * CONFLICT for a product that is not published (`productId`), and for what is taken (`startsAt`, `cohortId`).
-   * @param how.countMail asked before what costs nothing is confirmed to an address that anybody could type.
-   * @param how.waitlistEntryId the entry of the waitlist whose mailed link the buyer has used: its place is taken.
+   * @throws {AppError} as `createForTier`; BAD_REQUEST, field `startsAt`, `cohortId`, `customer.…` or
+   *   `intakeAnswers.…`; CONFLICT for a product that is not published (`productId`), and for a slot or cohort
+   *   that is taken (`startsAt`, `cohortId`).
+   * @param how.countMail called before a free booking is confirmed to an unverified email address.
+   * @param how.waitlistEntryId the waitlist entry whose emailed link the buyer has used: its spot is
+   *   consumed.
    */
   createForBooking(
     caller: Caller,
@@ -53,11 +55,11 @@ export interface Checkouts {
     how?: { countMail?: CountMail | undefined; waitlistEntryId?: string | undefined },
   ): Promise<CheckoutRow>;
   get(workspaceId: string, id: string): Promise<CheckoutRow>;
-  /** What was booked by a checkout that is COMPLETED; null of any other. */
+  /** Returns the booking of a COMPLETED checkout; null for any other. */
   bookingOf(id: string): Promise<string | null>;
 }
 
-/** What is bought, as it is offered now. */
+/** Item for sale, as offered now. */
 type Offer = Pick<CheckoutRow, 'kind' | 'tier_id' | 'video_id' | 'interval' | 'trial_days'> & {
   priceCents: number;
 } & ({ title: string; booking: null } | { booking: BookingOffer });
@@ -108,7 +110,7 @@ async function tierOffer({ tiers }: CheckoutPorts, { workspaceId }: Caller, id: 
   };
 }
 
-/** @throws {AppError} CONFLICT, field `tierId`. */
+/** @throws {AppError} CONFLICT, field `tierId`, when the tier accepts no members. */
 function assertTakesMembers(tier: TierRow): void {
   const refuse = (message: string) => new AppError('CONFLICT', { field: 'tierId', message });
   if (!tier.is_active || tier.archived_at !== null) throw refuse('The tier does not accept new members.');
@@ -169,7 +171,7 @@ async function create(
       : await ports.discountCodes.quote(workspaceId, input.discountCode, sold);
   const discountCents = code?.discountCents ?? 0;
   assertChargeable(priceCents - discountCents);
-  // A subscription that begins for nothing is charged later.
+  // A subscription that begins for free is charged later.
   const isCharged = offer.booking === null ? priceCents > 0 : priceCents > discountCents;
   if (isCharged) await ports.payments.providerNow(workspaceId);
   const now = ports.clock.now();
@@ -201,14 +203,19 @@ async function create(
       const isBooked = row.kind === 'BOOKING' && row.amount_cents === 0;
       return isBooked ? bookFree(ports, { tx, append }, row, countMail) : row;
     }
-    // Another run of the same operation was faster.
+    // A concurrent run of the same operation has already committed.
     const made = operationId === null ? undefined : await repository.findByOperation(tx, operationId);
     if (made === undefined) throw new Error('a checkout was neither made nor found');
     return made;
   });
 }
 
-/** What the checkout names may have gone since it was offered: now it stays. @throws {AppError} as the offer. */
+/**
+ * Locks the items of the checkout, which may have been removed since they were offered, until the transaction
+ * ends.
+ *
+ * @throws {AppError} as the offer.
+ */
 async function lockOfferedItems(
   { tiers, discountCodes }: CheckoutPorts,
   tx: Tx,
@@ -221,7 +228,10 @@ async function lockOfferedItems(
   if (code !== null) await discountCodes.keep(tx, code);
 }
 
-/** What is bought; a booking is made in the transaction of its checkout, which ends with its hold. */
+/**
+ * Returns the columns of the item. A booking is created in the transaction of its checkout, which expires
+ * with its hold.
+ */
 async function columnsOf(ports: CheckoutPorts, work: TransactionContext, offer: Offer, price: BookingPrice) {
   const { kind, tier_id, video_id, interval, trial_days } = offer;
   const of = { kind, tier_id, video_id, interval, trial_days };
@@ -234,7 +244,7 @@ async function columnsOf(ports: CheckoutPorts, work: TransactionContext, offer: 
   return { ...of, title, expires_at: expiresAt, booking_id: bookingId, product_id: productId };
 }
 
-/** Nothing is due: it takes place at once. */
+/** Completes a free booking immediately. */
 async function bookFree(
   ports: CheckoutPorts,
   work: TransactionContext,

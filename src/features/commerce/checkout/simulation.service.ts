@@ -5,7 +5,7 @@ import type { CheckoutRow } from './rules.ts';
 import type { OUTCOMES } from './schemas.ts';
 import type { Checkouts } from './service.ts';
 
-/** In test mode: what a buyer would do, without one. */
+/** Simulated buyer actions in test mode. */
 export interface CheckoutSimulations {
   /** @throws {AppError} NOT_FOUND; CONFLICT when the checkout has ended, or nothing is due that could be declined. */
   simulate(

@@ -22,7 +22,7 @@ const call = ({ key }: Shop, method: string, path: string, body?: object) =>
   app.request(method, path, body === undefined ? { key } : { key, body });
 const statusOf = async (of: Shop, id: string) => (await read(of, id)).at('data.status');
 
-/** What was sold, and the reason of what went back. */
+/** Returns the purchases and the reasons of their refunds. */
 async function moneyOf({ account }: Shop): Promise<string[]> {
   const rows = await app.container.sql<{ status: string; refunded: number; reason: string | null }[]>`
     select purchase.status, refunded_cents::int as refunded,
@@ -31,7 +31,11 @@ async function moneyOf({ account }: Shop): Promise<string[]> {
   return rows.map(({ status, refunded, reason }) => `${status} ${refunded}${reason ? `: ${reason}` : ''}`);
 }
 
-/** Presses Pay with a card whose bank asks back. @returns what the bank hears then. */
+/**
+ * Pays with a card whose bank requires confirmation.
+ *
+ * @returns a function that confirms the payment at the bank.
+ */
 async function paying(id: string) {
   const { location } = await pay(id, { card: CARDS.secondFactor });
   assert.match(location ?? '', /\/sandbox\/confirm\//);
@@ -43,13 +47,13 @@ async function paying(id: string) {
   };
 }
 
-/** What has begun at the provider is done there. */
+/** Settles the pending payments at the provider. */
 async function settle(): Promise<void> {
   clock.advance(2 * MINUTE_MS);
   await runTask(app.container, 'open payments');
 }
 
-/** How a video is taken off the shelf. */
+/** Ways to take a video off sale. */
 const UNSELLS: Record<string, (of: Shop, id: string) => Promise<void>> = {
   async deleted(of, id) {
     (await call(of, 'DELETE', `/videos/${id}`)).assertOk(200);
@@ -66,7 +70,7 @@ const UNSELLS: Record<string, (of: Shop, id: string) => Promise<void>> = {
 };
 
 for (const [how, unsell] of Object.entries(UNSELLS)) {
-  test(`a video that is ${how} while its checkout is open cannot be bought, and ends it`, async () => {
+  test(`a video that is ${how} while its checkout is open cannot be bought, and the checkout ends`, async () => {
     const of = await shop();
     const [videoId, other] = [await video(of), await video(of)];
     const [pressed, left] = [await open(of, { videoId }), await open(of, { videoId })];
@@ -83,7 +87,7 @@ for (const [how, unsell] of Object.entries(UNSELLS)) {
     assert.equal((await pay(stays)).status, 303);
   });
 
-  test(`money for a video that is ${how} while its buyer pays is refunded in full`, async () => {
+  test(`a payment for a video that is ${how} during the payment is refunded in full`, async () => {
     const of = await shop();
     const videoId = await video(of);
     const id = await open(of, { videoId });
@@ -98,7 +102,7 @@ for (const [how, unsell] of Object.entries(UNSELLS)) {
   });
 }
 
-test('a charge under way is called off when its video is deleted', async () => {
+test('a pending charge is canceled when its video is deleted', async () => {
   const of = await shop();
   const videoId = await video(of);
   const id = await open(of, { videoId });
@@ -111,7 +115,7 @@ test('a charge under way is called off when its video is deleted', async () => {
   assert.deepEqual(await moneyOf(of), ['FAILED 0']);
 });
 
-test('money for a tier that is archived while its buyer pays is refunded in full', async () => {
+test('a payment for a tier that is archived during the payment is refunded in full', async () => {
   const of = await shop();
   const tierId = await tier(of);
   const [id, other] = [await open(of, { tierId }), await open(of, { tierId })];
@@ -128,7 +132,7 @@ test('money for a tier that is archived while its buyer pays is refunded in full
   assert.equal(kept.at('data.memberCount'), 0);
 });
 
-test('money for a booking whose product is archived while its buyer pays is refunded in full', async () => {
+test('a payment for a booking whose product is archived during the payment is refunded in full', async () => {
   const of = await booking.creator();
   const productId = await booking.product(of);
   const at = (hour: number) => ({ productId, startsAt: `2026-11-25T${hour}:00:00.000Z` });

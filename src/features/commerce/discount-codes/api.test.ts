@@ -19,7 +19,7 @@ async function make(key: string, body: object): Promise<string> {
   return (await create(key, body)).assertOk(201).string('data.id');
 }
 
-test('a code is made with its defaults, and listed', async () => {
+test('a code is created with its defaults, and listed', async () => {
   const { key } = await app.createKey();
   const made = (await create(key, { code: ' early ', percentOff: 20 })).assertOk(201);
   const { id, createdAt, updatedAt, ...data } = Object(made.at('data'));
@@ -85,7 +85,7 @@ test('both edges of every field', async () => {
   await make(key, { ...last, expiresAt: '2026-12-24T00:00:00+01:00', notes: null });
 });
 
-test('what buyers were promised is fixed once the code was used', async () => {
+test('fields promised to buyers are fixed once the code was used', async () => {
   const { key } = await app.createKey();
   const id = await make(key, { code: 'FIRST', percentOff: 20, maxUses: 5 });
   const patch = (body: object) => app.request('PATCH', `${PATH}/${id}`, { key, body });
@@ -111,7 +111,7 @@ test('what buyers were promised is fixed once the code was used', async () => {
   (await patch({})).assertError('NOT_FOUND');
 });
 
-test('the end of a code is told once for each end', async () => {
+test('the expiry of a code emits one event per expiry date', async () => {
   const { key } = await app.createKey();
   const inAnHour = new Date(clock.ms() + 3_600_000).toISOString();
   const id = await make(key, { code: 'SOON', percentOff: 20, expiresAt: inAnHour });
@@ -136,7 +136,7 @@ test('the end of a code is told once for each end', async () => {
   assert.equal((await events()).length, 2);
 });
 
-test('a code that is given no more uses than it had is told as used up', async () => {
+test('lowering the limit of a code to its uses emits the exhausted event', async () => {
   const { key } = await app.createKey();
   const id = await make(key, { code: 'FEW', percentOff: 5, maxUses: 2 });
   const told = async () => {
@@ -159,7 +159,7 @@ test('a code that is given no more uses than it had is told as used up', async (
   assert.deepEqual(await told(), [once, ['booking.discount_code.exhausted', 1, 2]]);
 });
 
-test('a code of one product is for a product of the workspace', async () => {
+test('a code for one product requires a product of the workspace', async () => {
   const { key, account } = await app.createKey();
   const product = { title: 'An hour', type: 'ONE_TO_ONE', priceCents: 5000 };
   const post = (path: string, body: object) => app.request('POST', path, { key, body });
@@ -180,7 +180,7 @@ test('a code of one product is for a product of the workspace', async () => {
   (await patch({ productId: 'bkp_01kafe3n4pfx2v9yq6m8d7t5zr' })).assertError('NOT_FOUND', 'productId');
 });
 
-test('permissions', async () => {
+test('permissions are checked', async () => {
   const account = await app.createAccount();
   const reader = (await app.createKey({ account, scope: 'STANDARD', permissions: ['booking:read'] })).key;
   (await app.request('GET', PATH, { key: reader })).assertOk(200);

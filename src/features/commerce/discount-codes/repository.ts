@@ -10,7 +10,7 @@ export type DiscountCodeChange = Omit<
   'id' | 'workspace_id' | 'event_sequence' | 'used_count' | 'reserved_count'
 >;
 
-/** Undefined when the workspace has the code already. */
+/** Inserts a code; returns undefined when the workspace has it already. */
 export function insertCode(tx: Tx, row: Insertable<DiscountCodeTable>): Promise<DiscountCodeRow | undefined> {
   return tx
     .insertInto('discount_code')
@@ -33,14 +33,15 @@ export function findByText(db: Db, workspaceId: string, code: string): Promise<D
 }
 
 export function lockCode(tx: Tx, workspaceId: string, id: string): Promise<DiscountCodeRow | undefined> {
-  // Whole: a code that is given another text waits for those who keep it, and must not hold up what they go on to do.
+  // FOR UPDATE: changing the text of a code waits for transactions that hold it, and must not block their
+  // later steps.
   return select(tx, workspaceId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
 /**
- * For what is to refer to it, or does: it stays until the transaction ends.
+ * Locks a code for rows that refer to it: it is not deleted before the transaction ends.
  *
- * @param when `now` waits for nobody, and takes one that is being changed or deleted for none.
+ * @param when `now` does not wait, and treats a code that is being changed or deleted as missing.
  * @returns whether there is such a code.
  */
 export async function lockCodeKeyShare(
@@ -77,7 +78,11 @@ export async function deleteCode(tx: Tx, workspaceId: string, id: string): Promi
   return numDeletedRows > 0n;
 }
 
-/** Claims one use for somebody who pays. @returns false when none is left, or the code is good no more. */
+/**
+ * Reserves one use for a buyer who pays.
+ *
+ * @returns false when none is left, or the code is no longer valid.
+ */
 export async function reserveUse(tx: Tx, id: string, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('discount_code')
@@ -90,7 +95,7 @@ export async function reserveUse(tx: Tx, id: string, now: Date): Promise<boolean
   return numUpdatedRows > 0n;
 }
 
-/** Undefined when the code was deleted meanwhile. */
+/** Adjusts the use counts; returns undefined when the code was deleted in the interim. */
 export function adjustUseCounts(
   tx: Tx,
   id: string,
@@ -107,7 +112,7 @@ export function adjustUseCounts(
     .executeTakeFirst();
 }
 
-/** Codes of any workspace whose time is over and of which nobody was told; they are marked as told. */
+/** Claims expired codes of any workspace whose expiry event is due, and marks them as notified. */
 export function claimExpired(tx: Tx, now: Date, limit: number): Promise<DiscountCodeRow[]> {
   return tx
     .updateTable('discount_code')

@@ -1,6 +1,6 @@
 import { badRequest } from '../../../kernel/errors.ts';
 
-/** What a code takes off: one of the two is null. */
+/** Discount of a code: one of the two fields is null. */
 export interface Discount {
   percent_off: number | null;
   amount_cents_off: number | null;
@@ -8,7 +8,7 @@ export interface Discount {
 
 const MAX_LENGTH = 64;
 
-/** As it is kept and compared: upper case, without spaces around it. */
+/** Normalizes a code for storage and comparison: upper case, without surrounding spaces. */
 export function normalizeCode(text: string): string {
   return text.trim().toUpperCase();
 }
@@ -28,7 +28,7 @@ export function assertOneDiscount({ percent_off, amount_cents_off }: Discount): 
   throw badRequest('percentOff', 'Exactly one of percentOff and amountCentsOff is required.');
 }
 
-/** What is taken off a price, in cents: percents are rounded down, and no price gets below 0. */
+/** Returns the discount on a price, in cents: percentages are rounded down, and no price falls below 0. */
 export function discountOf(priceCents: number, { percent_off, amount_cents_off }: Discount): number {
   if (percent_off !== null) return Math.floor((priceCents * percent_off) / 100);
   return Math.min(priceCents, amount_cents_off ?? 0);
@@ -43,7 +43,7 @@ interface Standing {
 
 export const STATUSES = ['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'DISABLED'] as const;
 
-/** Switched off says more than too late, and too late more than used up. */
+/** Returns the status of a code: DISABLED takes precedence over EXPIRED, and EXPIRED over EXHAUSTED. */
 export function statusOf(code: Standing, now: Date): (typeof STATUSES)[number] {
   if (!code.is_active) return 'DISABLED';
   if (code.expires_at !== null && code.expires_at <= now) return 'EXPIRED';

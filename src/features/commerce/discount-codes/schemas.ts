@@ -5,7 +5,7 @@ import { MODES, type Mode } from '../../../kernel/access.ts';
 import type { DiscountCodeRow } from './repository.ts';
 import { STATUSES, statusOf } from './rules.ts';
 
-/** What the columns hold. */
+/** Maximum value of the integer columns. */
 const MAX_INTEGER = 2_147_483_647;
 
 const settings = {

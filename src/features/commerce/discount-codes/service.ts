@@ -14,18 +14,18 @@ interface Deps {
   db: Db;
   events: Pick<Events, 'transaction'>;
   clock: Clock;
-  /** Is it a product of the workspace? */
+  /** Reports whether the product belongs to the workspace. */
   hasProduct(db: Db, workspaceId: string, productId: string): Promise<boolean>;
 }
 
-/** What a code takes off something that is sold. */
+/** Discount of a code on an item for sale. */
 export interface Quote {
   id: string;
   code: string;
   discountCents: number;
 }
 
-/** What is bought: `productId` is null for tiers and videos. */
+/** Item being bought: `productId` is null for tiers and videos. */
 export interface DiscountTarget {
   priceCents: number;
   productId: string | null;
@@ -34,47 +34,55 @@ export interface DiscountTarget {
 /** Discount codes of a workspace (docs/concepts/discount-codes.md). An id that is not the workspace's is NOT_FOUND. */
 export interface DiscountCodes {
   /**
-   * @throws {AppError} BAD_REQUEST, field `percentOff`, unless exactly one discount is given; CONFLICT, field `code`,
-   * for one that there is; NOT_FOUND for a product that is not the workspace's.
+   * @throws {AppError} BAD_REQUEST, field `percentOff`, unless exactly one discount is set; CONFLICT, field
+   *   `code`, for an existing code; NOT_FOUND for a product of another workspace.
    */
   create(workspaceId: string, input: DiscountCodeIn): Promise<DiscountCodeRow>;
   list(workspaceId: string, page: PageRequest): Promise<DiscountCodeRow[]>;
   /**
-   * @throws {AppError} as `create`; CONFLICT for what is fixed once the code was used; BAD_REQUEST, field `maxUses`, for
-   * less than the uses there were.
+   * @throws {AppError} as `create`; CONFLICT for fields that are fixed once the code was used; BAD_REQUEST,
+   *   field `maxUses`, for less than the current number of uses.
    */
   update(workspaceId: string, id: string, input: DiscountCodePatch): Promise<DiscountCodeRow>;
   remove(workspaceId: string, id: string): Promise<void>;
   /**
-   * What the code takes off now; nothing is claimed.
+   * Returns the current discount of a code; nothing is reserved.
    *
    * @param text as it was typed.
-   * @throws {AppError} CONFLICT, field `discountCode`, with the reason, for a code that does not hold.
+   * @throws {AppError} CONFLICT, field `discountCode`, with the reason, for an invalid code.
    */
   quote(workspaceId: string, text: string, sold: DiscountTarget): Promise<Quote>;
   /**
-   * What was quoted is not deleted before the transaction ends.
+   * Prevents the deletion of the quoted code until the transaction ends.
    *
-   * @throws {AppError} CONFLICT, as `quote`, when it is by now.
+   * @throws {AppError} CONFLICT, as `quote`, when it is deleted by now.
    */
   keep(tx: Tx, quoted: Quote): Promise<void>;
   uses: CodeRedemptions;
-  /** Tells of the codes whose time is over. */
+  /** Emits the events of expired codes. */
   tellExpired(): Promise<void>;
 }
 
-/** The uses of a code, in the transaction of what takes or frees them. */
+/** Uses of a code, in the transaction that reserves or releases them. */
 export interface CodeRedemptions {
   /**
-   * What is there now is not deleted before the transaction ends. For whoever locks what names the code: first the code,
-   * as its deletion goes on to what names it.
+   * Prevents the deletion of an existing code until the transaction ends. Callers that lock rows naming the
+   * code lock the code first, in the order of its deletion.
    */
   hold(tx: Tx, id: string): Promise<void>;
-  /** For a buyer who pays now. @returns false when the code does not hold any more, or is being taken away just now. */
+  /**
+   * Reserves a use for a buyer who pays.
+   *
+   * @returns false when the code is no longer valid, or is being deleted.
+   */
   claim(tx: Tx, id: string): Promise<boolean>;
-  /** The buyer did not pay. */
+  /** Releases a reservation when the buyer did not pay. */
   release(tx: Tx, id: string): Promise<void>;
-  /** It was paid. @param wasClaimed the use was claimed before. */
+  /**
+   * Records a paid use.
+   *
+   * @param wasClaimed the use was reserved before.
+   */
   use(tx: Tx, append: AppendEvent, id: string, wasClaimed: boolean): Promise<void>;
 }
 
@@ -99,7 +107,8 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
       async hold(tx, id) {
         await repository.lockCodeKeyShare(tx, id);
       },
-      // One that was chosen a moment ago is not held yet: its deletion may wait for the buyer, who must not wait for it.
+      // A code that was just chosen is not locked yet: its deletion may wait for the buyer, who must not wait
+      // for it.
       claim: async (tx, id) =>
         (await repository.lockCodeKeyShare(tx, id, 'now')) && repository.reserveUse(tx, id, clock.now()),
       async release(tx, id) {
@@ -189,15 +198,15 @@ async function update(
   const after = await repository.updateCode(tx, id, {
     ...change,
     updated_at: deps.clock.now(),
-    // A new end is told of anew.
+    // A new expiry date emits an event of its own.
     ...(isLater ? { expiry_notified_at: null } : {}),
   });
-  // By fewer uses instead of one more.
+  // Lowering the limit can exhaust the code, too.
   if (isUsedUp(after) && !isUsedUp(row)) await tell(tx, append, 'exhausted', after);
   return after;
 }
 
-/** What buyers were promised stays as it is. */
+/** Fields promised to buyers, fixed once the code was used. */
 const FIXED = {
   code: 'code',
   product_id: 'productId',
@@ -243,7 +252,7 @@ async function quote(
     throw refuse('This discount code does not apply to this item.');
   }
   const discountCents = discountOf(sold.priceCents, row);
-  // It would be used up by whoever pays nothing.
+  // The code would be used up without reducing the price.
   if (discountCents === 0) throw refuse('This discount code does not reduce the price.');
   return { id: row.id, code: row.code, discountCents };
 }

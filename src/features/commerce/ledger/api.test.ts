@@ -60,7 +60,7 @@ async function move(kind: (typeof SALES)[number] | 'DISPUTE_OPENED', moved: Move
   await app.container.events.transaction((tx) => app.container.ledger.record(tx, movement));
 }
 
-/** Of the series, the pieces with a sale. */
+/** Returns the buckets of the series that contain a sale. */
 function sold(answer: { list(path: string): unknown[] }): [string, number][] {
   return answer
     .list('data.series')
@@ -70,7 +70,7 @@ function sold(answer: { list(path: string): unknown[] }): [string, number][] {
 }
 
 describe('revenue', () => {
-  test('adds up what was sold, day by day without a gap, and says by what', async () => {
+  test('revenue is summed day by day without gaps and broken down by kind and item', async () => {
     const video = await insertVideo(app.container.db, account.live, { title: 'Bridges' });
     await move('CHARGE', { at: '2026-11-18T10:00:00Z', cents: 1000, fee: 100, itemId: video });
     await move('CHARGE', {
@@ -113,7 +113,7 @@ describe('revenue', () => {
     assert.deepEqual((await revenue(`${query}&groupBy=product`)).at('data.breakdown'), []);
   });
 
-  test('a disputed payment counts until the dispute is lost, which stands on its own day', async () => {
+  test('a disputed payment counts until the dispute is lost, and the loss counts on its own day', async () => {
     await move('CHARGE', { at: '2026-11-17T10:00:00Z', fee: 100 });
     await move('DISPUTE_OPENED', { at: '2026-11-18T10:00:00Z' });
     const query = 'from=2026-11-17&to=2026-11-21';
@@ -124,7 +124,7 @@ describe('revenue', () => {
     assert.equal(lost.at('data.series.2.refundCents'), 1000);
   });
 
-  test('days are those of the zone: one has 23 hours, one 25, and one begins at a quarter to the hour', async () => {
+  test('days follow the time zone: one has 23 hours, one 25, and one begins at a quarter to the hour', async () => {
     const hours = async (zone: string, day: string, next: string) => {
       const answer = await revenue(`from=${day}&to=${next}&timezone=${zone}`);
       assert.equal(answer.list('data.series').length, 1);
@@ -174,7 +174,7 @@ describe('revenue', () => {
     assert.deepEqual(sold(months), [['2026-11-01', 765]]);
   });
 
-  test('instants bound it to the quarter-hour, in the breakdown too', async () => {
+  test('instants limit the range to the quarter-hour, also in the breakdown', async () => {
     await move('CHARGE', { at: '2026-11-18T10:14:59.999Z', cents: 1 });
     await move('CHARGE', { at: '2026-11-18T10:15:00Z', cents: 20 });
     await move('CHARGE', { at: '2026-11-20T07:59:59Z', cents: 300 });
@@ -187,7 +187,7 @@ describe('revenue', () => {
     assert.equal(inside.at('data.breakdown.0.grossCents'), 4000);
   });
 
-  test('without a range it is the last 28 days, today included', async () => {
+  test('the default range is the last 28 days, including today', async () => {
     await move('CHARGE', { at: '2026-10-23T23:59:59Z', cents: 1 });
     await move('CHARGE', { at: '2026-10-24T00:00:00Z', cents: 20 });
     await move('CHARGE', { at: NOW, cents: 300 });
@@ -196,7 +196,7 @@ describe('revenue', () => {
     assert.equal(answer.at('data.totals.grossCents'), 320);
   });
 
-  test('refuses ranges that are none, by name', async () => {
+  test('invalid ranges are rejected with their field', async () => {
     for (const [query, field] of [
       ['from=yesterday', 'from'],
       ['from=2026-02-30', 'from'],
@@ -218,7 +218,7 @@ describe('revenue', () => {
     (await get('/monetization/revenue?from=2025-10-17&to=2026-11-21')).assertOk(200);
   });
 
-  test('is of one workspace', async () => {
+  test('revenue covers one workspace', async () => {
     await move('CHARGE', { at: NOW, workspaceId: account.test });
     assert.equal((await revenue('')).at('data.totals.count'), 0);
     const { key: testKey } = await app.createKey({ account, mode: 'test' });
@@ -238,7 +238,7 @@ describe('payouts', () => {
     });
   };
 
-  test('the sandbox pays out once a day what is two days old, which arrives a day later', async () => {
+  test('the sandbox pays out balances of two days ago once a day, and payouts arrive a day later', async () => {
     await move('CHARGE', { at: '2026-11-18T09:00:00Z', cents: 1000, fee: 100 });
     await move('CHARGE', { at: '2026-11-18T09:00:01Z', cents: 500 });
     await runTask(app.container, 'payouts');
@@ -274,7 +274,7 @@ describe('payouts', () => {
     (await get('/me/payouts?status=LOST')).assertError('BAD_REQUEST', 'status');
   });
 
-  test('refunds and what banks hold back are not paid out; a suspended account waits', async () => {
+  test('refunds and amounts held by banks are not paid out; payouts of a suspended account wait', async () => {
     await move('CHARGE', { at: '2026-11-10T09:00:00Z', cents: 1000 });
     await move('DISPUTE_OPENED', { at: '2026-11-19T09:00:00Z', cents: 1000 });
     await move('REFUND', { at: '2026-11-19T09:00:00Z', cents: 100 });
@@ -289,7 +289,7 @@ describe('payouts', () => {
     assert.equal((await payouts()).at('data.0.amountCents'), 200);
   });
 
-  test('an operator starts one, and no key can', async () => {
+  test('an operator can start a payout, and a key cannot', async () => {
     await move('CHARGE', { at: NOW, cents: 1000 });
     const body = { workspaceId: account.live };
     (await app.request('POST', '/monetization/payouts', { key, body })).assertError('ADMIN_ONLY');
@@ -318,7 +318,7 @@ describe('payouts', () => {
     (await start({})).assertError('PASSWORD_REQUIRED');
   });
 
-  test('those of a provider are mirrored: each state once, and never back', async () => {
+  test('payouts of a provider are synced: each state once, and never backwards', async () => {
     const { events, ledger } = app.container;
     const shown: ProviderPayout = {
       workspaceId: account.live,
@@ -353,7 +353,7 @@ describe('payouts', () => {
   });
 });
 
-test('the command line shows what is where, finds sums that are wrong, and makes them anew', async () => {
+test('the command line shows balances, finds wrong rollups, and rebuilds them', async () => {
   await move('CHARGE', { at: '2026-11-18T10:00:00Z', fee: 100 });
   await move('DISPUTE_OPENED', { at: '2026-11-18T11:00:00Z', cents: 300 });
   const shown = await commandLine(app, 'money', 'show', '--account', account.email);

@@ -38,7 +38,7 @@ async function balances(workspaceId: string): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ kind, cents }) => [kind, Number(cents)]));
 }
 
-test('each movement puts the money where it is', async () => {
+test('each movement posts to the right accounts', async () => {
   const workspace = newId('wsp');
   const { charge, refund, opened, won, payout, failed, adjusted } = moving(workspace, 'a');
   const expected = new Map<Movement, Record<string, number>>([
@@ -56,14 +56,14 @@ test('each movement puts the money where it is', async () => {
   }
 });
 
-test('a lost dispute gives buyer and creator back what a refund would', async () => {
+test('a lost dispute posts the same amounts as a refund', async () => {
   const workspace = newId('wsp');
   const { charge, refund, opened, lost } = moving(workspace, 'l');
   for (const movement of [charge, refund, opened, lost]) await record(movement);
   assert.deepEqual(await balances(workspace), {});
 });
 
-test('a movement is written once, however many at once try', async () => {
+test('concurrent attempts record a movement once', async () => {
   const workspace = newId('wsp');
   const { charge } = moving(workspace, 'once');
   const written = await Promise.all([charge, charge, charge, charge].map(record));
@@ -74,7 +74,7 @@ test('a movement is written once, however many at once try', async () => {
   assert.deepEqual({ ...sums }, { gross_cents: 1000, fee_cents: 100, refund_cents: 0, sale_count: 1 });
 });
 
-test('a transaction that fails afterwards leaves neither entries nor sums', async () => {
+test('a transaction that fails afterwards leaves neither entries nor rollups', async () => {
   const workspace = newId('wsp');
   const { charge } = moving(workspace, 'half');
   const failing = database.db.transaction().execute(async (tx) => {
@@ -86,14 +86,14 @@ test('a transaction that fails afterwards leaves neither entries nor sums', asyn
   assert.equal(await record(charge), true);
 });
 
-test('a sale for nothing counts, and moves nothing', async () => {
+test('a free sale counts, and posts no entries', async () => {
   const workspace = newId('wsp');
   const { charge } = moving(workspace, 'free');
   assert.equal(await record({ ...charge, amountCents: 0, feeCents: 0 }), true);
   assert.deepEqual(await balances(workspace), {});
 });
 
-test('amounts that are none are refused', async () => {
+test('invalid amounts are rejected', async () => {
   const { charge, payout } = moving(newId('wsp'), 'bad');
   for (const amountCents of [-1, 0.5, Number.NaN]) {
     await assert.rejects(record({ ...charge, amountCents, feeCents: 0 }), RangeError);
@@ -102,7 +102,7 @@ test('amounts that are none are refused', async () => {
   await assert.rejects(record({ ...charge, amountCents: 10, feeCents: 11 }), RangeError);
 });
 
-test('the database refuses to change the books, and entries that do not balance', async () => {
+test('the database rejects changes of the ledger, and unbalanced entries', async () => {
   const workspace = newId('wsp');
   await record(moving(workspace, 'kept').charge);
   const { sql } = database;

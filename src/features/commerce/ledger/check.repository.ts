@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../platform/db/index.ts';
 import type { AccountKind, Provider } from './rules.ts';
 
-/** Transactions whose entries do not sum to nothing: the database refuses them, so there are none. */
+/** Finds unbalanced transactions; the database rejects them, so there should be none. */
 export async function findUnbalanced(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select transaction_id as id from ledger_entry group by 1 having sum(amount_cents) <> 0 order by 1 limit 100`.execute(
@@ -11,7 +11,7 @@ export async function findUnbalanced(db: Db): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** A movement that the books and the payments do not agree on; null: one of them has none. */
+/** Movement that differs between the ledger and the payments; null where one of them has none. */
 export interface LedgerMismatch {
   source: string;
   kind: string;
@@ -19,7 +19,7 @@ export interface LedgerMismatch {
   paidCents: number | null;
 }
 
-/** What payments say has moved, against what the books have, in one look at both. */
+/** Finds payments whose movements differ from the ledger, in one snapshot of both. */
 export async function findMismatches(db: Db): Promise<LedgerMismatch[]> {
   const { rows } = await sql<LedgerMismatch>`
     with paid as (
@@ -47,7 +47,7 @@ export async function findMismatches(db: Db): Promise<LedgerMismatch[]> {
   return rows;
 }
 
-/** Payouts that the books do not have as they stand, by their ids. */
+/** Finds the IDs of payouts whose state differs from the ledger. */
 export async function findMismatchedPayouts(db: Db): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select p.id from payout p,
@@ -70,8 +70,8 @@ export interface ProviderBalance {
 }
 
 /**
- * Workspaces for which the sandbox holds something else, by its own record, than the books say; those with a payment
- * under way or a hint that waits are left out.
+ * Finds workspaces whose sandbox balance, by the sandbox's own record, differs from the ledger; those with a
+ * pending payment or provider event are left out.
  */
 export async function findMismatchedBalances(db: Db): Promise<ProviderBalance[]> {
   const { rows } = await sql<ProviderBalance>`
@@ -101,7 +101,7 @@ export async function findMismatchedBalances(db: Db): Promise<ProviderBalance[]>
   return rows;
 }
 
-/** What stands on the accounts of a workspace; those of nothing are left out. */
+/** Returns the account balances of a workspace; empty accounts are omitted. */
 export async function readBalances(
   db: Db,
   workspaceId: string,

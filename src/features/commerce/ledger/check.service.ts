@@ -12,25 +12,29 @@ interface Deps {
   log: Logger;
 }
 
-/** What the books say of one workspace with one provider, in cents. */
+/** Ledger balances of one workspace with one provider, in cents. */
 export interface Balances {
   provider: Provider;
   creator: number;
   fees: number;
   disputed: number;
   paidOut: number;
-  /** By the books; a provider's own record says the same. */
+  /** Provider balance according to the ledger; it must equal the provider's own record. */
   providerHolds: number;
 }
 
 /** The operator's look at the books (docs/guides/money.md#reconcile-the-ledger). */
 export interface LedgerCheck {
-  /** @returns what is wrong, in words; nothing in a platform that is in order. */
+  /** @returns a description of each mismatch; empty when there is none. */
   check(): Promise<string[]>;
-  /** Makes the sums of revenue anew. @returns how many there are. */
+  /**
+   * Rebuilds the revenue rollups.
+   *
+   * @returns their number.
+   */
   rebuild(): Promise<number>;
   balances(workspaceId: string): Promise<Balances[]>;
-  /** Looks at the sums of today and yesterday, and logs what is not in order. */
+  /** Checks the rollups of today and yesterday, and logs mismatches. */
   watch(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The books: what moved money, where it is, revenue and payouts. */
+/** Ledger: money movements, balances, revenue and payouts. */
 export { createLedgerCheck, type LedgerCheck } from './check.service.ts';
 export { payoutEvents } from './events.ts';
 export type { ProviderPayout } from './payout-sync.service.ts';

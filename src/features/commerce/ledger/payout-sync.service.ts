@@ -7,32 +7,33 @@ import type { PayoutRow, PayoutStatus } from './payouts.repository.ts';
 import * as repository from './payouts.repository.ts';
 import type { Movement, Provider } from './rules.ts';
 
-/** A payout as a provider shows it. */
+/** Payout as reported by a provider. */
 export interface ProviderPayout {
   workspaceId: string;
   provider: Provider;
-  /** The provider's name for it. */
+  /** The provider's ID of the payout. */
   ref: string;
-  /** In the smallest unit of the currency. */
+  /** Amount in the smallest unit of the currency. */
   amountCents: number;
   /** ISO 4217, in capital letters. */
   currency: string;
   status: PayoutStatus;
   failureCode: string | null;
   arrivalAt: Date | null;
-  /** When it was made, there. */
+  /** Creation time at the provider. */
   createdAt: Date;
 }
 
 type Record = (tx: Tx, movement: Movement) => Promise<boolean>;
 
-/** States only move on; a bank may still send back what was paid. */
+/** Order of the states, which only advance; a bank may still return a payout that was PAID. */
 const RANK: { [S in PayoutStatus]: number } = { PENDING: 0, IN_TRANSIT: 1, PAID: 2, FAILED: 3, CANCELED: 3 };
 
 /**
- * Moves a payout to a state, with the books and its event, unless it is there or further already. Its row is locked.
+ * Advances a payout to a state, with its ledger entries and event, unless it is in that state or a later one.
+ * Its row is locked.
  *
- * @returns the row as it is then.
+ * @returns the resulting row.
  */
 export async function advancePayout(
   tx: Tx,
@@ -60,7 +61,10 @@ export async function advancePayout(
   return moved;
 }
 
-/** The books are in US dollars: payouts in other currencies are no movement of theirs. */
+/**
+ * Reports whether the ledger covers the payout: payouts in currencies other than US dollars have no
+ * movements.
+ */
 function isBooked({ currency }: Pick<PayoutRow, 'currency'>): boolean {
   return currency === 'USD';
 }
@@ -70,7 +74,7 @@ export function movementOf(row: PayoutRow, kind: 'PAYOUT' | 'PAYOUT_FAILED', at:
   return { kind, workspaceId, provider, source: id, amountCents, at };
 }
 
-/** Keeps what a provider shows of a payout of its own; the same again changes nothing. */
+/** Syncs a payout that a provider made by itself. Idempotent. */
 export async function syncPayout(
   tx: Tx,
   append: AppendEvent,
@@ -97,7 +101,7 @@ export async function syncPayout(
   return advancePayout(tx, append, record, row, { status, failure_code, arrival_at }, now);
 }
 
-/** Former versions booked every payout as dollars: what they wrote is taken back by another movement. */
+/** Corrects the currency of payouts that earlier versions recorded in dollars, by a reversing movement. */
 async function correctCurrency(
   tx: Tx,
   record: Record,

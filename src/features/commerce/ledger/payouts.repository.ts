@@ -15,7 +15,7 @@ export function insertPayout(tx: Tx, row: Insertable<PayoutTable>): Promise<Payo
   return tx.insertInto('payout').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Null: the provider's payout of this name is there already. */
+/** Inserts a payout of a provider; returns null when it exists already. */
 export async function insertSyncedPayout(tx: Tx, row: Insertable<PayoutTable>): Promise<PayoutRow | null> {
   const inserted = await tx
     .insertInto('payout')
@@ -81,7 +81,7 @@ function onPageOfPayouts(
   );
 }
 
-/** Workspaces in good standing with an account of the sandbox, to which it has paid out nothing since then. */
+/** Finds workspaces in good standing with a sandbox account that were not paid out since then. */
 export async function findUnpaid(db: Db, since: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('ledger_account')
@@ -105,7 +105,7 @@ export async function wasPaidSince(tx: Tx, workspaceId: string, since: Date): Pr
   return rows[0]?.paid === true;
 }
 
-/** Payouts of the sandbox that are to have arrived. */
+/** Lists sandbox payouts whose arrival is due. */
 export async function listDueArrivals(db: Db, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('payout')
@@ -117,7 +117,7 @@ export async function listDueArrivals(db: Db, now: Date): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** What is the creator's; of that, what was charged after `since`. */
+/** Returns the balance of the creator, and the part of it that was charged after `since`. */
 export async function readCreatorBalance(
   db: Db,
   workspaceId: string,
@@ -136,7 +136,7 @@ export async function readCreatorBalance(
   return rows[0] ?? { cents: 0, freshCents: 0 };
 }
 
-/** Is there such a workspace, whosoever? */
+/** Reports whether the workspace exists, in any account. */
 export async function isWorkspace(db: Db, id: string): Promise<boolean> {
   const row = await db.selectFrom('workspace').select('id').where('id', '=', id).executeTakeFirst();
   return row !== undefined;

@@ -16,18 +16,25 @@ interface Deps {
   events: Events;
   clock: Clock;
   ledger: Ledger;
-  /** Pays out what a provider of its own holds for a workspace; null: none does. @throws {AppError} as `start`. */
+  /**
+   * Pays out the balance of a workspace at its own provider; null when there is none.
+   *
+   * @throws {AppError} as `start`.
+   */
   startElsewhere(workspaceId: string, amountCents: number | null): Promise<PayoutRow | null>;
 }
 
 export interface PayoutRequest {
   workspaceId: string;
-  /** Default: all there is. */
+  /** Default: the whole balance. */
   amountCents?: number;
   outcome?: 'PAID' | 'FAILED';
 }
 
-/** What leaves to the bank of a creator. The sandbox's is done here; Stripe's is done there, and mirrored. */
+/**
+ * Payouts to the bank of a creator. Those of the sandbox are made here; those of Stripe are made there and
+ * synced.
+ */
 export interface Payouts {
   list(
     workspaceId: string,
@@ -35,17 +42,21 @@ export interface Payouts {
     page: PageRequest,
   ): Promise<PayoutRow[]>;
   /**
-   * Pays out now, whatever its age. A payout that the sandbox's bank is to refuse comes back at once.
+   * Pays out immediately, regardless of the age of the balance. A payout that the sandbox's bank rejects
+   * fails immediately.
    *
-   * @throws {AppError} BAD_REQUEST for no workspace, or more than there is; CONFLICT where
-   * nothing can be paid out; SERVICE_UNAVAILABLE.
+   * @throws {AppError} BAD_REQUEST for an unknown workspace, or more than the balance; CONFLICT where nothing
+   *   can be paid out; SERVICE_UNAVAILABLE.
    */
   start(order: PayoutRequest): Promise<PayoutRow>;
-  /** What the sandbox does by itself: once a UTC day, what is two days old; payouts arrive a day later. */
+  /**
+   * Performs the sandbox's automatic payouts: once per UTC day, of balances two days old; payouts arrive a
+   * day later.
+   */
   run(): Promise<void>;
 }
 
-/** So old is what the sandbox pays out. */
+/** Minimum age of charges that the sandbox pays out. */
 const AGE_MS = 2 * DAY_MS;
 const TRANSIT_MS = DAY_MS;
 const MAX_CENTS = 2_147_483_647;

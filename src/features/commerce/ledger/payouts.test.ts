@@ -7,7 +7,7 @@ let key: string;
 let workspaceId: string;
 const PAYOUTS = 900;
 
-/** Those that a provider has made have its times, in another order than we heard of them. */
+/** Payouts made by a provider have its times, in another order than that of their arrival here. */
 before(async () => {
   app = await startTestApp();
   const made = await app.createKey();

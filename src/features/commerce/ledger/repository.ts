@@ -3,7 +3,7 @@ import { newId } from '../../../kernel/ids.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import type { AccountKind, Movement, Postings, Provider, RevenueDelta, Sale } from './rules.ts';
 
-/** @returns its id; null when this movement of this source was written before. */
+/** @returns its ID; null when this movement of this source was recorded before. */
 export async function insertTransaction(tx: Tx, movement: Movement): Promise<string | null> {
   const sale = 'sale' in movement ? movement.sale : null;
   const row = await tx
@@ -24,7 +24,7 @@ export async function insertTransaction(tx: Tx, movement: Movement): Promise<str
   return row?.id ?? null;
 }
 
-/** Amounts of nothing have no entry. */
+/** Inserts the entries of a transaction; amounts of 0 have none. */
 export async function insertEntries(
   tx: Tx,
   transactionId: string,
@@ -44,7 +44,7 @@ export async function insertEntries(
 
 const ACCOUNTS: readonly AccountKind[] = ['BUYERS', 'CREATOR', 'FEES', 'DISPUTED', 'PAID_OUT'];
 
-/** All five; they are opened with the first movement of a workspace with a provider. */
+/** Returns all five accounts, which are opened with the first movement of a workspace with a provider. */
 async function accountsOf(tx: Tx, workspaceId: string, provider: Provider, openedAt: Date) {
   const find = () =>
     tx
@@ -70,7 +70,7 @@ async function accountsOf(tx: Tx, workspaceId: string, provider: Provider, opene
   return find();
 }
 
-/** Adds to the sums of the quarter-hour, and of the day of what was sold. */
+/** Adds to the rollups of the quarter-hour, and to the daily ones of the sold item. */
 export async function addRevenue(
   tx: Tx,
   workspaceId: string,

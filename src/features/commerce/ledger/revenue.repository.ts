@@ -13,7 +13,7 @@ const SUMS = sql`
   coalesce(sum(gross_cents), 0)::bigint as "grossCents", coalesce(sum(fee_cents), 0)::bigint as "feeCents",
   coalesce(sum(refund_cents), 0)::bigint as "refundCents", coalesce(sum(sale_count), 0)::bigint as count`;
 
-/** What each of these spans has. */
+/** Returns the revenue of each interval. */
 export async function sumByBucket(
   db: Db,
   workspaceId: string,
@@ -21,7 +21,7 @@ export async function sumByBucket(
 ): Promise<RevenueDelta[]> {
   const begins = pieces.map(({ from }) => from.toISOString());
   const ends = pieces.map(({ to }) => to.toISOString());
-  // A short walk of the index for each piece: half the time of grouping all rows by it.
+  // A short index scan per bucket takes half the time of grouping all rows.
   const { rows } = await sql<RevenueDelta>`
     ${CUSTOM_PLAN} select sums.* from unnest(${begins}::timestamptz[], ${ends}::timestamptz[])
       with ordinality as piece (begins, ends, position),
@@ -31,7 +31,7 @@ export async function sumByBucket(
   return rows;
 }
 
-/** Whole UTC days come from their sums, the rest of the span from the entries. */
+/** Sums revenue by item: whole UTC days come from their rollups, the rest of the range from the entries. */
 export async function sumByItem(
   db: Db,
   workspaceId: string,
@@ -59,7 +59,10 @@ export async function sumByItem(
   return rows;
 }
 
-/** What the entries say of each movement of a sale that is revenue: the rule that `revenueOf` follows, too. */
+/**
+ * Selects the revenue of each sale movement from its ledger entries, by the rule that `revenueOf` follows,
+ * too.
+ */
 function movements(condition: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     select t.workspace_id, t.sale_kind, t.item_id, t.occurred_at,
@@ -85,10 +88,10 @@ const ITEMS = (source: RawBuilder<unknown>) => sql`
   from (${source}) movement group by 1, 2, 3, 4`;
 
 /**
- * Makes all sums anew from the entries; those who record wait meanwhile. In the order in which they are read, which
- * takes half the time then.
+ * Rebuilds all rollups from the ledger entries; writers wait until it is done. Rows are inserted in read
+ * order, which halves the time of reading them.
  *
- * @returns how many there are.
+ * @returns their number.
  */
 export async function rebuildRollups(tx: Tx): Promise<number> {
   await sql`lock table ledger_revenue, ledger_revenue_item in share row exclusive mode`.execute(tx);
@@ -106,7 +109,7 @@ export async function rebuildRollups(tx: Tx): Promise<number> {
 }
 
 /**
- * Workspaces whose sums are not those of their entries, from this UTC day on, in one look at the database.
+ * Finds workspaces whose rollups differ from their entries, from this UTC day on, in one snapshot.
  *
  * @param since the beginning of a UTC day.
  */

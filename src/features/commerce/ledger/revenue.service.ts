@@ -11,12 +11,12 @@ import * as repository from './revenue.repository.ts';
 import type { RevenueDelta, SaleKind } from './rules.ts';
 
 export const GROUPINGS = ['kind', 'tier', 'product', 'video'] as const;
-/** What the books are read by. */
+/** Bucket sizes of revenue reports. */
 export const BUCKETS = ['DAY', 'WEEK', 'MONTH'] as const;
 type Piece = (typeof BUCKETS)[number];
 export type Grouping = (typeof GROUPINGS)[number];
 
-/** What sold things are called now; those that are gone are left out. */
+/** Lookup of the current names of sold items; deleted items are omitted. */
 export type NamesOf = (workspaceId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
 interface Deps {
@@ -28,20 +28,20 @@ interface Deps {
 export interface RevenueReport {
   range: TimeRange<Piece>;
   totals: RevenueDelta;
-  /** One for each piece of the range. */
+  /** One entry per bucket of the range. */
   series: (RevenueDelta & { date: string })[];
-  /** What brought most comes first. */
+  /** Breakdown by item, highest revenue first. */
   breakdown: (RevenueDelta & { key: string; label: string })[];
 }
 
 export interface Revenue {
   /**
-   * Each movement stands on its own day, whenever its sale was.
+   * Returns the revenue of a range. Each movement counts on its own day, regardless of the date of its sale.
    *
    * @throws {AppError} BAD_REQUEST, field `from`, `to` or `timezone`.
    */
   read(workspaceId: string, query: RangeQuery<Piece> & { groupBy: Grouping }): Promise<RevenueReport>;
-  /** What each of these spans has. */
+  /** Returns the revenue of each interval. */
   sums(workspaceId: string, spans: readonly Interval[]): Promise<RevenueDelta[]>;
 }
 

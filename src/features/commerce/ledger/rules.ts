@@ -4,7 +4,7 @@ export type Provider = LedgerAccountTable['provider'];
 export type AccountKind = LedgerAccountTable['kind'];
 export type SaleKind = NonNullable<LedgerTransactionTable['sale_kind']>;
 
-/** What was sold. */
+/** Sold item and its purchase. */
 export interface Sale {
   purchaseId: string;
   kind: SaleKind;
@@ -15,15 +15,15 @@ export interface Sale {
 interface Happening {
   workspaceId: string;
   provider: Provider;
-  /** The payment or payout that moved it: each of its movements is written once. */
+  /** Payment or payout that caused it: each of its movements is recorded once. */
   source: string;
   at: Date;
 }
 
-/** Of a sale; amounts are whole cents. */
+/** Movement of a sale; amounts are whole cents. */
 interface SaleMovement extends Happening {
   sale: Sale;
-  /** Of the buyer's money: 0 for a sale that a discount made free, positive otherwise. */
+  /** Part of the buyer's money: 0 when a discount covers the whole price, positive otherwise. */
   amountCents: number;
 }
 
@@ -35,13 +35,13 @@ export type Movement =
   | (SaleMovement & { kind: 'CHARGE' | 'REFUND' | 'DISPUTE_LOST'; feeCents: number })
   | (SaleMovement & { kind: 'DISPUTE_OPENED' | 'DISPUTE_WON' })
   | (Happening & { kind: 'PAYOUT' | 'PAYOUT_FAILED'; amountCents: number })
-  /** What the platform gives the creator; negative: takes. */
+  /** Credit of the platform to the creator; a debit when negative. */
   | (Happening & { kind: 'ADJUSTMENT'; amountCents: number });
 
-/** What a movement puts into each account; negative: takes out of it. */
+/** Amount that a movement posts to each account; negative amounts are taken from it. */
 export type Postings = Partial<Record<AccountKind, number>>;
 
-/** What a movement adds to the sums of a quarter-hour. */
+/** Amounts that a movement adds to the rollups of a quarter-hour. */
 export interface RevenueDelta {
   grossCents: number;
   feeCents: number;
@@ -49,7 +49,11 @@ export interface RevenueDelta {
   count: number;
 }
 
-/** The entries of a movement: they sum to nothing. @throws {RangeError} for amounts that are none. */
+/**
+ * Returns the balanced entries of a movement.
+ *
+ * @throws {RangeError} for invalid amounts.
+ */
 export function postingsOf(movement: Movement): Postings {
   const { kind, amountCents: amount } = movement;
   assertCents(amount, kind === 'ADJUSTMENT' ? -Number.MAX_SAFE_INTEGER : 0);
@@ -75,7 +79,7 @@ export function postingsOf(movement: Movement): Postings {
   }
 }
 
-/** Between the buyers, and the creator and the platform; `sign` is that of the buyers' side. */
+/** Splits an amount between the buyers, the creator and the platform; `sign` is that of the buyers' side. */
 function split(sign: 1 | -1, amount: number, fee: number): Postings {
   return { BUYERS: sign * amount, CREATOR: -sign * (amount - fee), FEES: -sign * fee };
 }
@@ -90,7 +94,10 @@ function assertCents(cents: number, least: number): void {
   if (!Number.isSafeInteger(cents) || cents < least) throw new RangeError(`${cents} is no amount in cents`);
 }
 
-/** Null: it is no revenue. A payment that is disputed counts until the dispute is lost. */
+/**
+ * Returns the revenue of a movement; null when it is not revenue. A disputed payment counts until the dispute
+ * is lost.
+ */
 export function revenueOf(movement: Movement): { sale: Sale; sums: RevenueDelta } | null {
   switch (movement.kind) {
     case 'CHARGE': {

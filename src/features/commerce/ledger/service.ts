@@ -6,7 +6,7 @@ import type { PayoutRow } from './payouts.repository.ts';
 import * as repository from './repository.ts';
 import { type Movement, postingsOf, revenueOf } from './rules.ts';
 
-/** The books of all workspaces: double entries that nobody can change. */
+/** Ledger of all workspaces: immutable double entries. */
 export interface Ledger {
   /**
    * Writes a movement and adds it to the sums of revenue, in the caller's transaction. Locks nothing that others wait
@@ -17,8 +17,8 @@ export interface Ledger {
    */
   record(tx: Tx, movement: Movement): Promise<boolean>;
   /**
-   * Keeps what a provider shows of a payout that it makes by itself, with the books and its event. The same again, and
-   * what is older than what is known, changes nothing.
+   * Syncs a payout that a provider made by itself, with its ledger entries and event. Known and outdated
+   * states are ignored.
    */
   mirrorPayout(tx: Tx, append: AppendEvent, payout: ProviderPayout): Promise<PayoutRow>;
 }

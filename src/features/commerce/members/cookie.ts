@@ -7,16 +7,18 @@ const TOKEN_BYTES = 32;
 /** 32 random bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
-/** The cookie of a member: one for each workspace, so that those of several creators stand side by side. */
+/** Cookie of a member, one per workspace, so that members of several creators stay signed in to each. */
 export interface MemberCookie {
-  /** The hash of its value; null where none came for this workspace, or one that is none of ours. */
+  /** Returns the hash of its value; null when there is none for this workspace, or the value is malformed. */
   read(header: string | undefined, workspaceId: string): Buffer | null;
-  /** The value of `Set-Cookie` that keeps it, and the one that drops it. */
+  /** Returns the value of `Set-Cookie` that stores it; the next member, the one that deletes it. */
   keep(workspaceId: string, token: string): string;
   drop(workspaceId: string): string;
 }
 
-/** @param publicUrl of the platform: browsers keep `__Host-` cookies for https alone (RFC 6265bis 4.1.3.2). */
+/**
+ * @param publicUrl of the platform: browsers accept `__Host-` cookies only over https (RFC 6265bis 4.1.3.2).
+ */
 export function createMemberCookie(publicUrl: string): MemberCookie {
   const isSecure = publicUrl.startsWith('https:');
   const nameOf = (workspaceId: string) => `${isSecure ? '__Host-' : ''}member-${workspaceId}`;
@@ -34,12 +36,12 @@ export function createMemberCookie(publicUrl: string): MemberCookie {
   };
 }
 
-/** Of a link or a cookie. */
+/** Generates the token of a link or a cookie. */
 export function newToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** All that is stored of it: it is random, so a plain hash is enough. */
+/** Hashes a token for storage: it is random, so a plain hash is sufficient. */
 export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

@@ -3,7 +3,7 @@ import type { Db } from '../../../platform/db/index.ts';
 import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
 import type { ProtectedMedia } from '../../audience/playback/index.ts';
 
-/** Does this customer have a subscription that opens what is for these tiers (none: for any)? */
+/** Builds the condition that the customer has a subscription to one of the tiers (empty: to any). */
 function hasTier(customer: string, tierIds: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (
     select from subscription s where s.customer_id = ${sql.ref(customer)}
@@ -11,7 +11,9 @@ function hasTier(customer: string, tierIds: RawBuilder<unknown>): RawBuilder<Sql
     and (cardinality(${tierIds}) = 0 or s.tier_id = any(${tierIds})))`;
 }
 
-/** Has this customer bought the video, and neither got the money back nor disputed it? */
+/**
+ * Builds the condition that the customer has bought the video, and has neither been refunded nor disputed it.
+ */
 function hasBought(customer: string, videoId: RawBuilder<unknown>): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (
     select from purchase p where p.customer_id = ${sql.ref(customer)} and p.kind = 'VIDEO'
@@ -19,8 +21,8 @@ function hasBought(customer: string, videoId: RawBuilder<unknown>): RawBuilder<S
 }
 
 /**
- * Did a booking of this customer take place, whose recording the video is, or of a cohort that is shown it? Not once the
- * time for that is over, nor where the money went back.
+ * Builds the condition that a booking of the customer took place whose recording is the video, or whose
+ * cohort includes it. The access period must not have ended, and the payment not have been refunded.
  */
 function hasBooked(customer: string, videoId: RawBuilder<unknown>, now: Date): RawBuilder<SqlBool> {
   return sql<SqlBool>`exists (
@@ -32,7 +34,10 @@ function hasBooked(customer: string, videoId: RawBuilder<unknown>, now: Date): R
     and not exists (select from purchase p where p.id = b.purchase_id and p.status in ('REFUNDED', 'DISPUTED')))`;
 }
 
-/** May the member with this session watch it? One statement, as it is asked for with each playlist and segment. */
+/**
+ * Reports whether the member with this session may watch it. One statement, since it runs with each playlist
+ * and segment.
+ */
 export async function mayWatch(
   db: Db,
   session: Buffer,
@@ -57,8 +62,8 @@ export async function mayWatch(
 }
 
 /**
- * What a member may watch, newest first: videos of their tiers, those they bought and those of their bookings, and streams
- * of their tiers.
+ * Lists the content that a member may watch, newest first: videos of their tiers, purchases and bookings, and
+ * streams of their tiers.
  */
 export async function listWatchable(
   db: Db,
@@ -81,8 +86,8 @@ export async function listWatchable(
 }
 
 /**
- * Those of these videos that somebody has paid for by name, and may still watch or may again: bought, also where the money
- * is disputed, as that can be won; or booked with one of their recordings, or as course videos.
+ * Returns those of the videos that were paid for individually and may be watched now or again: bought, even
+ * when the payment is disputed, since a dispute can be won; or booked, as a recording or as a course video.
  */
 export async function paidVideos(db: Db, videoIds: readonly string[], now: Date): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`

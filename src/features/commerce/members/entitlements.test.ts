@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** A creator whose plan keeps recordings for a week, and three of these. */
+/** Creates a creator whose plan retains recordings for a week, with three recordings. */
 async function recorded() {
   const account = await app.createAccount({ plan: 'FREE' });
   const { key } = await app.createKey({ account });
@@ -25,7 +25,7 @@ async function recorded() {
   return { account, key, isThere, videos: [await add(), await add(), await add()] as const };
 }
 
-/** What the plan does not keep is gone. */
+/** Deletes the recordings that the plan no longer retains. */
 async function passTime(): Promise<void> {
   await runTask(app.container, 'old recordings');
   clock.advance(7 * DAY_MS + 1);
@@ -50,7 +50,7 @@ test('every part of a recorded booking stays as long as its customer may watch i
   assert.deepEqual(await left(), [false, false, false], 'nobody may watch it any more');
 });
 
-test('what a buyer disputes stays: the dispute may be won', async () => {
+test('disputed purchases stay watchable: the dispute may be won', async () => {
   const { account, isThere, videos } = await recorded();
   const [disputed, , other] = videos;
   const { pay, statusOf } = await buyer(app, account.live);

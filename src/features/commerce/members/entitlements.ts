@@ -5,7 +5,7 @@ import type { Entitlements } from '../../audience/playback/index.ts';
 import type { MemberCookie } from './cookie.ts';
 import * as repository from './entitlements.repository.ts';
 
-/** An answer is reused for so long: what is bought opens, and what is lost closes, within a second on every node. */
+/** Cache time of a decision: purchases grant access, and lost access ends, within a second on every node. */
 const FRESH_MS = 500;
 const ENTRIES = 20_000;
 
@@ -15,7 +15,10 @@ interface Deps {
   cookie: MemberCookie;
 }
 
-/** What members may watch: by the cookie of the member page, which playback asks about with each request. */
+/**
+ * Creates the entitlements of members, identified by the cookie of the member page. Playback checks them with
+ * each request.
+ */
 export function createMemberEntitlements({ db, clock, cookie }: Deps): Entitlements {
   const cached = createTtlCache<boolean>(FRESH_MS, ENTRIES);
   return {

@@ -1,5 +1,6 @@
 /**
- * Members: who has bought something of a creator, by a link that is mailed; their page, and what they may watch.
+ * Members: customers of a creator, who sign in with an emailed link; their page, and the content they may
+ * watch.
  */
 export { createMemberCookie, type MemberCookie } from './cookie.ts';
 export { paidVideos } from './entitlements.repository.ts';

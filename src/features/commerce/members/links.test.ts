@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => app.close());
 
-test('a buyer is known by their address in any of its forms', async () => {
+test('a buyer is recognized by any form of their email address', async () => {
   const at = await creator(app);
   const base = `/members/${at.username}/test`;
   const { open, pay } = checkoutClient(() => app);

@@ -33,7 +33,7 @@ const { ask, submit, linkFor, enter, formTokenOf } = memberPage(
   () => base(),
 );
 
-test('the link is mailed to those who are known, works once and for 15 minutes, and says nothing to others', async () => {
+test('the link is emailed to known customers, works once for 15 minutes, and reveals nothing to others', async () => {
   const { customer } = await at.subscribe(tier);
   const known = await (await submit(`${base()}/link`, { email: customer.email })).text();
   const unknown = await (await submit(`${base()}/link`, { email: 'nobody@example.com' })).text();
@@ -59,7 +59,7 @@ test('the link is mailed to those who are known, works once and for 15 minutes, 
   assert.ok(!JSON.stringify(stored).includes(entered.headers.get('set-cookie')?.slice(30, 60) ?? '?'));
 });
 
-test('the page is strict, and its session lasts a day', async () => {
+test('the page has strict headers, and its session lasts a day', async () => {
   const { customer } = await at.subscribe(tier);
   const cookie = await enter(customer.email);
   const page = await ask(base(), cookie);
@@ -79,7 +79,7 @@ test('the page is strict, and its session lasts a day', async () => {
   assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
 });
 
-test('members cancel, resume, switch and save a card; forms of others do nothing', async () => {
+test('members cancel, resume, switch and save a card; forms of other origins are rejected', async () => {
   const large = await at.tier({ name: 'Patron', priceCents: 900 });
   const { id, customer } = await at.subscribe(tier);
   const stranger = await at.subscribe(tier);
@@ -115,7 +115,7 @@ test('members cancel, resume, switch and save a card; forms of others do nothing
   assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
 });
 
-test('what the bank wants confirmed is paid on the page, and not doing so loses nothing', async () => {
+test('a charge to be confirmed with the bank is paid on the page, and not confirming it loses nothing', async () => {
   const { id, customer } = await at.subscribe(tier);
   const enterAgain = async () => {
     const cookie = await enter(customer.email);
@@ -163,7 +163,7 @@ test('what the bank wants confirmed is paid on the page, and not doing so loses 
   );
 });
 
-test('what is for members opens and closes on every node within a second', async () => {
+test('members-only content opens and closes on every node within a second', async () => {
   const owner = { ...at.account, live: at.account.test };
   const add = (columns: Parameters<typeof addVideo>[3]) =>
     addVideo(app.container, owner, madeUpFiles(), columns);
@@ -239,7 +239,7 @@ test('what is for members opens and closes on every node within a second', async
   await waitFor(async () => (await seen(forTier, other, cookie, `${FOLDER}/360p/s_00001.m4s`)) === 404);
 });
 
-test('the form of a watch page leads to a checkout for what is offered there, and for nothing else', async () => {
+test('the form of a watch page creates a checkout only for the items offered there', async () => {
   const owner = { ...at.account, live: at.account.test };
   const add = (columns: Parameters<typeof addVideo>[3]) =>
     addVideo(app.container, owner, madeUpFiles(), columns);
@@ -281,6 +281,6 @@ test('the form of a watch page leads to a checkout for what is offered there, an
   assert.ok(many.some(({ status }) => status === 429));
 });
 
-test('nobody of this name', async () => {
+test('the member page of an unknown username gets 404', async () => {
   assert.equal((await ask('/members/nobody-of-this-name')).status, 404);
 });

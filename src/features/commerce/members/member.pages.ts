@@ -15,17 +15,12 @@ import * as views from './member.views.ts';
 import type { Creator, Member } from './repository.ts';
 import { type Members, memberPath } from './service.ts';
 
-/** Cards of members, kept by the provider of the workspace. */
+/** Cards of members, stored by the provider of the workspace. */
 export interface MemberCards {
   isSandbox(workspaceId: string): Promise<boolean>;
-  /** Where the provider of live payments asks for cards: an origin. */
+  /** Origin of the live provider's card page. */
   providerPages: string;
-  /**
-   * Takes a card of the member who is present.
-   *
-   * @returns the card, or where its holder goes to give it.
-   * @throws {AppError} CONFLICT, in words, for a card that is not taken; SERVICE_UNAVAILABLE.
-   */
+  /** Stores a card of the member who is present. */
   collect: CardService['collect'];
 }
 
@@ -63,7 +58,7 @@ const FORMS: Limit = {
 };
 const FORM_PURPOSE = 'member-form';
 
-/** What was done, by the name that the redirection after a form carries. */
+/** Success messages by their name in the redirect after a form. */
 const DONE: ReadonlyMap<string, string> = new Map([
   ['cancel', 'Subscription canceled.'],
   ['resume', 'Subscription resumed.'],
@@ -79,7 +74,7 @@ const DONE: ReadonlyMap<string, string> = new Map([
  */
 export function memberPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('onRequest', rejectCrossSite);
@@ -98,7 +93,7 @@ export function memberPages(deps: Deps): (app: FastifyInstance) => void {
 
 type CreatorOf = (request: PageRequest) => Promise<Creator | null>;
 
-/** The page, and the way into it. */
+/** Registers the page and its sign-in. */
 function linkPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: CreatorOf): void {
   const { members, cookie, assets, counters } = deps;
   app.get(base, async (request: PageRequest, reply) => {
@@ -133,14 +128,18 @@ function linkPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
   });
 }
 
-/** Who sends a form. */
+/** Sender of a form. */
 interface Sender {
   creator: Creator;
   member: Member;
   request: PageRequest;
 }
 
-/** What the forms do. @returns where the member is to go; null: back to the page. */
+/**
+ * Action of a form.
+ *
+ * @returns the URL to which the member is redirected; null: back to the page.
+ */
 type Act = (deps: Deps, sender: Sender) => Promise<string | null>;
 
 const ACTS: Readonly<Record<string, Act>> = {
@@ -183,13 +182,17 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
 };
 
-/** The number of a test card, where one is typed. */
+/** Returns the number of a typed test card. */
 function cardOf({ request }: Sender): string | null {
   const card = formField(request.body, 'card').replace(/[\s-]/g, '');
   return card === '' ? null : card;
 }
 
-/** The id in the form, of a subscription of the member's own. @throws {AppError} NOT_FOUND. */
+/**
+ * Returns the ID in the form, of a subscription of the member.
+ *
+ * @throws {AppError} NOT_FOUND.
+ */
 async function ownSubscription(
   subscriptions: Pick<Subscriptions, 'listOfCustomer'>,
   { member, request }: Sender,
@@ -202,7 +205,7 @@ async function ownSubscription(
 
 function formPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: CreatorOf): void {
   const { members, cookie, assets, secrets, counters } = deps;
-  /** The member whose form it is; null for anybody else. */
+  /** Returns the member who sent the form; null for anyone else. */
   const senderOf = async (request: PageRequest): Promise<Sender | null> => {
     const creator = await creatorOf(request);
     const member = creator && (await members.memberBy(creator, request.headers.cookie));
@@ -238,7 +241,10 @@ function formPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
   });
 }
 
-/** The session may be over, or another tab has another one: the page says what there is. */
+/**
+ * Redirects to the start page, which shows the current state: the session may have ended or been replaced in
+ * another tab.
+ */
 function toStart({ url }: PageRequest, reply: FastifyReply): FastifyReply {
   return reply.redirect(url.replace(/[?#].*$/, '').replace(/\/[a-z]+$/, ''), 303);
 }
@@ -271,7 +277,7 @@ async function shown(
   return views.memberPage(view, status);
 }
 
-/** Forms are good in the session that they were shown in. */
+/** Returns the binding of a form token: forms are valid only in the session that displayed them. */
 function boundTo(cookie: MemberCookie, { workspaceId }: Creator, { headers }: PageRequest): string {
   return cookie.read(headers.cookie, workspaceId)?.toString('hex') ?? '';
 }

@@ -6,9 +6,9 @@ import type { SubscriptionDetails } from '../subscriptions/index.ts';
 import type { Creator, Member, OpenTier, Receipt } from './repository.ts';
 import { memberPath } from './service.ts';
 
-/** The words and forms of the member page; they work without any script. */
+/** Texts and forms of the member page; they work without scripts. */
 
-/** All that a member sees. */
+/** Content of the member page. */
 export interface MemberView {
   creator: Creator;
   member: Member;
@@ -18,9 +18,9 @@ export interface MemberView {
   tiers: readonly OpenTier[];
   receipts: readonly Receipt[];
   watchable: readonly { id: string; title: string }[];
-  /** Origins where the provider asks for cards; none: those of the sandbox are typed here. */
+  /** Origins of the provider's card pages; empty: sandbox cards are typed here. */
   providerPages: readonly string[];
-  /** What was just done, or could not be done. */
+  /** Result or error of the last action. */
   news: { text: string; isProblem: boolean } | null;
 }
 
@@ -55,7 +55,7 @@ function requestFields(creator: Creator): SafeHtml {
 </form>`;
 }
 
-/** Asks for an address to send a link to. */
+/** Returns the form that requests an emailed link. */
 export function requestPage(creator: Creator): Page {
   return page(
     200,
@@ -65,7 +65,7 @@ ${requestFields(creator)}`,
   );
 }
 
-/** Said for every address, whether or not it is known. */
+/** Returns the same page for every email address, known or unknown. */
 export function requestedPage(): Page {
   return page(
     200,
@@ -74,7 +74,7 @@ export function requestedPage(): Page {
   );
 }
 
-/** Mail programs open links by themselves: only the button spends it. */
+/** Returns the page of a link. Email programs open links by themselves, so only the button consumes it. */
 export function enterPage(creator: Creator, token: string): Page {
   return page(
     200,
@@ -87,7 +87,7 @@ export function enterPage(creator: Creator, token: string): Page {
   );
 }
 
-/** The link is unknown, used or too old; the three look the same. */
+/** Returns the same page for unknown, used and expired links. */
 export function expiredPage(creator: Creator): Page {
   return page(
     404,

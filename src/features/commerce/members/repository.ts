@@ -8,7 +8,7 @@ import type {
   MemberSessionTable,
 } from '../../../platform/db/tables.generated.ts';
 
-/** Whose member page it is: also of one who is suspended, as members can still cancel. */
+/** Finds the creator of a member page, including a suspended one, since members can still cancel. */
 export function findCreator(db: Db, username: string, mode: Mode) {
   return db
     .selectFrom('account')
@@ -24,12 +24,12 @@ export async function insertRequest(db: Db, row: Insertable<MemberLinkRequestTab
   await db.insertInto('member_link_request').values(row).execute();
 }
 
-/** Does a request wait? Also one that another worker is at. */
+/** Reports whether a request is waiting, including one that another worker handles. */
 export function hasRequest(db: Db): Promise<boolean> {
   return hasAny(db, [db.selectFrom('member_link_request').select('id')]);
 }
 
-/** Takes the oldest request, which is gone with the transaction. */
+/** Claims the oldest request, which is deleted with the transaction. */
 export async function claimNextRequest(tx: Tx) {
   const oldest = await tx
     .selectFrom('member_link_request')
@@ -47,7 +47,7 @@ export async function claimNextRequest(tx: Tx) {
     .executeTakeFirst();
 }
 
-/** The customer with this address, and whose they are. */
+/** Finds the customer with this email address, and their creator. */
 export function findCustomer(db: Db, workspaceId: string, email: string) {
   return db
     .selectFrom('customer')
@@ -86,7 +86,11 @@ export async function isLinkValid(db: Db, hash: Buffer, workspaceId: string, now
   return row !== undefined;
 }
 
-/** Spends a link. @returns whose it was. */
+/**
+ * Consumes a link.
+ *
+ * @returns its customer.
+ */
 export async function consumeLink(
   tx: Tx,
   hash: Buffer,
@@ -139,7 +143,7 @@ export async function deleteSession(db: Db, hash: Buffer): Promise<void> {
   await db.deleteFrom('member_session').where('token_hash', '=', hash).execute();
 }
 
-/** What a member was charged, newest first. */
+/** Lists the charges of a member, newest first. */
 export function listReceipts(db: Db, customerId: string, limit: number) {
   return db
     .selectFrom('purchase')

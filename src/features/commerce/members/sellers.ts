@@ -4,7 +4,10 @@ import type { Offer, PurchasableMedia, Sellers } from '../../audience/playback/i
 import { listTiers, type OpenTier } from './repository.ts';
 import { memberPath } from './service.ts';
 
-/** What opens a video or a stream: the tiers that it is for and that take members, or its own price. */
+/**
+ * Creates the lookup of offers that grant access to a video or stream: its tiers that accept members, or its
+ * own price.
+ */
 export function createSellers({ db }: { db: Db }): Sellers {
   return async (sold) => ({
     offers: await offersOf(db, sold),

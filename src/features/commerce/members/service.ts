@@ -9,18 +9,22 @@ import * as rights from './entitlements.repository.ts';
 import type { Creator, Member, OpenTier, Receipt } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** Members of creators: who has the mailed link has a session (docs/decisions/money.md#members). */
+/** Members of creators, who sign in with an emailed link (docs/decisions/money.md#members). */
 export interface Members {
-  /** Null for a name that nobody has. */
+  /** Returns null for an unknown username. */
   creatorOf(username: string, mode: Mode): Promise<Creator | null>;
-  /** Asks for a link; takes the same time whether or not there is such a customer. */
+  /** Requests a link; takes the same time whether or not there is such a customer. */
   requestLink(creator: Creator, email: string): Promise<void>;
-  /** Turns what was asked for into mails, where there is a customer; the worker calls it. */
+  /** Emails the requested links to existing customers; called by the worker. */
   sendRequested(): Promise<void>;
   isLinkGood(creator: Creator, token: string): Promise<boolean>;
-  /** Spends a link. @returns the value of the cookie; null when the link is unknown, used or expired. */
+  /**
+   * Consumes a link.
+   *
+   * @returns the value of the cookie; null when the link is unknown, used or expired.
+   */
   enter(creator: Creator, token: string): Promise<string | null>;
-  /** Who has the cookie of this workspace. */
+  /** Returns the member with this cookie of the workspace. */
   memberBy(creator: Creator, cookie: string | undefined): Promise<Member | null>;
   leave(creator: Creator, cookie: string | undefined): Promise<void>;
   receipts(member: Member): Promise<Receipt[]>;
@@ -30,7 +34,7 @@ export interface Members {
 }
 
 const LINK_MS = 15 * MINUTE_MS;
-/** For one customer. */
+/** Maximum number of links per hour and customer. */
 const LINKS_PER_HOUR = 5;
 const REQUESTS_PER_RUN = 100;
 const RECEIPTS = 60;
@@ -47,7 +51,7 @@ interface Deps {
   publicUrl: string;
 }
 
-/** The address of the member page of a creator, below the platform's. */
+/** Returns the path of a creator's member page. */
 export function memberPath({ username, mode }: { username: string; mode: Mode }): string {
   return `/members/${username}${mode === 'test' ? '/test' : ''}`;
 }
@@ -110,7 +114,7 @@ async function enter(
   return value;
 }
 
-/** @returns false when there is nothing left to answer. */
+/** @returns false when there is no request left. */
 async function answerRequest({ clock, mailbox, mailCaps, publicUrl }: Deps, tx: Tx): Promise<boolean> {
   const request = await repository.claimNextRequest(tx);
   if (request === undefined) return false;
@@ -119,7 +123,7 @@ async function answerRequest({ clock, mailbox, mailCaps, publicUrl }: Deps, tx: 
   const now = clock.now();
   const since = dateFromMs(now.getTime() - HOUR_MS);
   if ((await repository.countLinks(tx, customer.id, since)) >= LINKS_PER_HOUR) return true;
-  // Its sender was counted when it was asked for.
+  // The sender was counted with the request.
   if (!(await mailCaps.mayMail(customer.email, null))) return true;
   const token = newToken();
   await repository.insertLink(tx, {

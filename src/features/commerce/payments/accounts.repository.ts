@@ -25,7 +25,7 @@ export function findAccountByRef(
     .executeTakeFirst();
 }
 
-/** With a provider that pays out by itself, and not looked at since then; the longest ago first. */
+/** Lists accounts at providers with automatic payouts that were not checked since then, longest ago first. */
 export function listUnseen(db: Db, since: Date, limit: number): Promise<AccountRow[]> {
   return db
     .selectFrom('connect_account')
@@ -37,7 +37,11 @@ export function listUnseen(db: Db, since: Date, limit: number): Promise<AccountR
     .execute();
 }
 
-/** One of another provider is replaced. @returns the workspace's account, which another request may have made first. */
+/**
+ * Inserts the workspace's account, replacing one of another provider.
+ *
+ * @returns the account, which a concurrent request may have created first.
+ */
 export function upsertAccount(db: Db, row: Insertable<ConnectAccountTable>): Promise<AccountRow> {
   return db
     .insertInto('connect_account')

@@ -12,24 +12,28 @@ import {
 import { callProviderOrFail } from './settle.service.ts';
 
 export interface ConnectStatus extends AccountState {
-  /** Of the workspace; null where the operator has set up none. */
+  /** Provider of the workspace; null where the operator has configured none. */
   provider: ProviderName | null;
   connected: boolean;
 }
 
 /** The creator's account with the provider (docs/concepts/payments.md#payment-account). */
 export interface ConnectAccounts {
-  /** As the provider last said. */
+  /** Returns the last known state at the provider. */
   status(workspaceId: string): Promise<ConnectStatus>;
   /**
-   * A link to where the account is completed; the account is made where there is none.
+   * Returns the onboarding link of the account; the account is created where there is none.
    *
    * @throws {AppError} CONFLICT where no provider is set up; SERVICE_UNAVAILABLE when it does not answer.
    */
   onboard(who: { workspaceId: string; email: string }): Promise<{ url: string; expiresAt: Date }>;
-  /** A link to the provider's own pages. @throws {AppError} CONFLICT without an account; as `onboard`. */
+  /**
+   * Returns a link to the provider's own pages.
+   *
+   * @throws {AppError} CONFLICT without an account; as `onboard`.
+   */
   dashboard(workspaceId: string): Promise<{ url: string }>;
-  /** Asks the provider what this account may do by now. */
+  /** Updates the capabilities of the account from the provider. */
   refresh(provider: ProviderName, accountRef: string): Promise<void>;
 }
 
@@ -47,7 +51,11 @@ const NOTHING: ConnectStatus = {
   country: null,
 };
 
-/** Asks the provider what an account may do by now, and writes it down. @throws {ProviderUnavailableError} */
+/**
+ * Stores the current capabilities of an account from the provider.
+ *
+ * @throws {ProviderUnavailableError}
+ */
 async function refresh(ports: PaymentPorts, row: repository.AccountRow): Promise<void> {
   const state = await providerOf(ports, row).accountState(row.provider_ref);
   await repository.updateAccount(ports.db, row.workspace_id, {
@@ -60,7 +68,7 @@ async function refresh(ports: PaymentPorts, row: repository.AccountRow): Promise
   });
 }
 
-/** An account that is not complete is asked about again after a minute: what tells of its end may be lost. */
+/** Refreshes an incomplete account after a minute, because the event of its completion may be lost. */
 async function upToDate(
   ports: PaymentPorts,
   row: repository.AccountRow | undefined,
@@ -77,7 +85,11 @@ async function upToDate(
   return repository.findAccount(db, row.workspace_id);
 }
 
-/** The same for the account of a workspace, where it has one. @throws {AppError} SERVICE_UNAVAILABLE. */
+/**
+ * Refreshes the account of a workspace, where it has one.
+ *
+ * @throws {AppError} SERVICE_UNAVAILABLE.
+ */
 export async function refreshOwn(ports: PaymentPorts, workspaceId: string): Promise<void> {
   const row = await repository.findAccount(ports.db, workspaceId);
   const name = await nameOf(ports, ports.db, workspaceId);

@@ -76,7 +76,7 @@ test('a purchase is listed with its fee, and filtered', async () => {
   (await app.request('GET', `/videos/${newId('vid')}/purchases`, { key })).assertError('NOT_FOUND');
 });
 
-test('what the account has bought itself has no fee, and nothing that was not paid', async () => {
+test("the account's own purchases have no fee, and unpaid ones are left out", async () => {
   const seller = await app.createAccount();
   const { pay } = await buyer(app, seller.test, account.email);
   const { purchaseId } = await pay(CARDS.pays);
@@ -91,7 +91,7 @@ test('what the account has bought itself has no fee, and nothing that was not pa
   assert.ok(!/feeCents|netCents|buyer/.test(own.text));
 });
 
-test('refunds in parts return the fee in proportion, and end at what was paid', async () => {
+test('partial refunds return the fee in proportion and are limited to the paid amount', async () => {
   const { pay, statusOf, email } = await buyer(app, account.test);
   const { purchaseId } = await pay(CARDS.pays, { amountCents: 999 });
   const part = (await refund(purchaseId, { amountCents: 333, reason: 'The sound' })).assertOk(201);
@@ -121,7 +121,7 @@ test('refunds in parts return the fee in proportion, and end at what was paid', 
   ]);
 });
 
-test('the same requestId is the same refund, also twice at once', async () => {
+test('the same requestId is the same refund, even in concurrent requests', async () => {
   const { pay, statusOf } = await buyer(app, account.test);
   const { purchaseId } = await pay(CARDS.pays);
   const body = { amountCents: 400, requestId: newUuid() };
@@ -133,7 +133,7 @@ test('the same requestId is the same refund, also twice at once', async () => {
   assert.equal((await get(`/monetization/payments?purchaseId=${purchaseId}`)).list('data').length, 2);
 });
 
-test('twenty refunds at once give back what was paid, and no more', async () => {
+test('twenty concurrent refunds return the paid amount and no more', async () => {
   const { pay, statusOf } = await buyer(app, account.test);
   const { purchaseId } = await pay(CARDS.pays);
   const answers = await Promise.all(
@@ -147,7 +147,7 @@ test('twenty refunds at once give back what was paid, and no more', async () => 
   assert.deepEqual([purchase.refunded_cents, purchase.fee_refunded_cents], [990, 99]);
 });
 
-test('a dispute suspends a purchase, and is decided', async () => {
+test('a dispute suspends a purchase until it is decided', async () => {
   const { pay, statusOf } = await buyer(app, account.test);
   for (const [outcome, status] of [
     ['WON', 'PAID'],
@@ -182,7 +182,7 @@ test('a dispute suspends a purchase, and is decided', async () => {
   assert.equal(told.length, 2);
 });
 
-test('the second factor has a page of its own, and leads back', async () => {
+test('the second factor has a page of its own, which redirects back', async () => {
   const { pay, statusOf } = await buyer(app, account.test);
   for (const [outcome, settled] of [
     ['complete', 'SUCCEEDED'],
@@ -208,7 +208,7 @@ test('the second factor has a page of its own, and leads back', async () => {
   }
 });
 
-test('payments come as a table, too', async () => {
+test('payments can be exported as a table', async () => {
   const { pay } = await buyer(app, account.test);
   const { purchaseId, paymentId } = await pay(CARDS.pays);
   (await refund(purchaseId, { amountCents: 1 })).assertOk(201);
@@ -227,7 +227,7 @@ test('payments come as a table, too', async () => {
   assert.ok(all.text.split('\r\n').length > 20);
 });
 
-test('money is for keys with finance, and the account with the provider for people', async () => {
+test('payments require the finance permission, and the provider account requires a person', async () => {
   const { key: standard } = await app.createKey({ account, mode: 'test', scope: 'STANDARD' });
   for (const path of ['/purchases', `/videos/${newId('vid')}/purchases`, '/monetization/payments']) {
     (await app.request('GET', path, { key: standard })).assertError('FINANCIAL_SCOPE_REQUIRED');

@@ -8,41 +8,41 @@ import type { Sandbox } from './providers/sandbox/sandbox.ts';
 import * as repository from './repository.ts';
 import { payerOf } from './settle.service.ts';
 
-/** A card that was given without a charge, or where its holder goes to give it. */
+/** Card stored without a charge, or the URL where its holder enters it. */
 export type GivenCard = { method: PaymentMethod } | { url: string };
 
-/** A card that its holder gave on a page of the provider. */
+/** Card that its holder entered on a page of the provider. */
 export interface CollectedCard {
   customerId: string;
   method: PaymentMethod;
-  /** The checkout that it was given for; null on the member page. */
+  /** Checkout of the card; null on the member page. */
   checkoutId: string | null;
 }
 
-/** Cards that are given without a charge, and what a bank does with the charges of the sandbox. */
+/** Storage of cards without a charge, and the bank's decisions about sandbox charges. */
 export interface CardService {
   /**
-   * Takes a card, and stores it nowhere but at the provider.
+   * Stores a card, only at the provider.
    *
    * @param asked.card sandbox: the number of a test card.
-   * @param asked.checkoutId of the checkout that it is given for; null on the member page.
-   * @throws {AppError} CONFLICT, in words, for a card that is not taken; SERVICE_UNAVAILABLE; NOT_FOUND.
+   * @param asked.checkoutId of the card's checkout; null on the member page.
+   * @throws {AppError} CONFLICT, with a message, for a card that is rejected; SERVICE_UNAVAILABLE; NOT_FOUND.
    */
   collect(
     customerId: string,
     asked: { card: string | null; checkoutId: string | null; returnUrl: string },
   ): Promise<GivenCard>;
-  /** The card of a hint. @returns null where it was given for nothing of ours. */
+  /**
+   * Returns the card of a provider event.
+   *
+   * @returns null where the card does not belong to this platform.
+   */
   collected(hint: {
     provider: 'SANDBOX' | 'STRIPE';
     ref: string;
     accountRef: string | null;
   }): Promise<CollectedCard | null>;
-  /**
-   * The bank of a buyer in the sandbox.
-   *
-   * @throws {AppError} CONFLICT where nothing of the sandbox was paid, and for a step that the dispute cannot take.
-   */
+  /** Decides a dispute as the bank of a sandbox buyer. */
   dispute(workspaceId: string, purchaseId: string, step: 'OPEN' | 'WON' | 'LOST'): Promise<void>;
 }
 

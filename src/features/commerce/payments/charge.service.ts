@@ -14,31 +14,31 @@ import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { feeOf, PAY_WINDOW_MS } from './rules.ts';
 
-/** What is to be paid. */
+/** Charge to begin. */
 export interface NewCharge {
   workspaceId: string;
   customerId: string;
   kind: PurchaseRow['kind'];
   videoId?: string | null;
   bookingId?: string | null;
-  /** Of a renewal; the first charge of a subscription has none yet, and is given one when it is paid. */
+  /** Subscription of a renewal; the first charge has none yet, and is assigned one when it is paid. */
   subscriptionId?: string | null;
   tierId?: string | null;
   productId?: string | null;
   checkoutId?: string | null;
-  /** Another try to pay this one. */
+  /** Purchase to pay with another try. */
   purchaseId?: string | null;
   /** 0, or at least 50. */
   amountCents: number;
   discountCents: number;
   discountCode: string | null;
-  /** What the buyer reads on the card's statement and in the provider's mails. */
+  /** Text on the buyer's card statement and in the provider's emails. */
   description: string;
-  /** Names this charge at the provider, for ever: the same key is the same charge. */
+  /** Permanent key of this charge at the provider: the same key is the same charge. */
   key: string;
   /**
-   * The card that is charged where the buyer is absent, or present and gives no other; of an amount of 0, the card that
-   * was given for later charges.
+   * Card to charge where the buyer is absent, or is present and enters no other; for an amount of 0, the card
+   * to store for later charges.
    */
   method: PaymentMethod | null;
   /** Null where the buyer is absent: `method` is charged. */
@@ -47,7 +47,7 @@ export interface NewCharge {
     card: string | null;
     returnUrl: string;
     cancelUrl: string;
-    /** The card is charged again later. */
+    /** Whether the card is charged again later. */
     saveMethod: boolean;
   } | null;
 }
@@ -57,17 +57,19 @@ export interface PendingCharge {
   paymentId: string;
 }
 
-/** The rows of a charge, in the transaction of what is claimed for it. */
+/** Creation of charges, in the transaction that reserves the items they pay for. */
 export interface ChargeService {
   /**
-   * Phase one of a charge: nobody is asked yet, `settle` does. While a charge of the purchase is under way, that one is
-   * answered. An amount of 0 is paid at once.
+   * Begins a charge (phase one) without calling the provider, which `settle` does. A pending charge of the
+   * purchase is returned instead. An amount of 0 is paid immediately.
    *
-   * @throws {AppError} CONFLICT when the purchase is paid already, or the workspace cannot take money; BAD_REQUEST,
-   * field `card`, for what is no test card in the sandbox; NOT_FOUND.
+   * @throws {AppError} CONFLICT when the purchase is paid already, or the workspace cannot take payments;
+   *   BAD_REQUEST, field `card`, unless it is a test card in the sandbox; NOT_FOUND.
    */
   begin(tx: Tx, append: AppendEvent, charge: NewCharge): Promise<PendingCharge>;
-  /** The customer with this address, which is lower-cased; made where there is none. */
+  /**
+   * Returns the customer with this email address, which is lower-cased, inserting one where there is none.
+   */
   customerFor(tx: Tx, workspaceId: string, who: { email: string; name: string | null }): Promise<CustomerRow>;
 }
 
@@ -104,7 +106,7 @@ async function begin(
   return { purchaseId: purchase.id, paymentId: payment.id };
 }
 
-/** The purchase that is to be paid, under its lock. */
+/** Returns the purchase to be paid, locked. */
 async function purchaseFor(ports: PaymentPorts, tx: Tx, charge: NewCharge): Promise<PurchaseRow> {
   if (charge.purchaseId) {
     const row = await repository.lockPurchase(tx, charge.purchaseId);
@@ -160,12 +162,15 @@ async function insertCharge(
     next_poll_at: dateFromMs(now.getTime() + MINUTE_MS),
     created_at: now,
   });
-  // Another transaction took the key since it was looked for: the caller's whole transaction is done again.
+  // Another transaction has taken the key in the interim: the caller repeats its whole transaction.
   if (row === undefined) throw new AppError('CONFLICT', { message: 'A payment is already in progress.' });
   return row;
 }
 
-/** No number of a real card is ever kept: Stripe's pages ask for it, and the sandbox takes test cards alone. */
+/**
+ * Returns the number of a test card. Real card numbers are never stored: Stripe's pages ask for them, and the
+ * sandbox accepts only test cards.
+ */
 function cardOf(
   chosen: SelectedProvider | null,
   card: string | null,
@@ -177,12 +182,15 @@ function cardOf(
   throw badRequest('card', 'Real cards are not accepted here. Use a test card.');
 }
 
-/** What a purchase pays for: whoever hears that it is paid makes a new subscription under this id. */
+/**
+ * Returns the ID of the subscription that a purchase pays for. A new subscription is created under this ID
+ * after the payment.
+ */
 export function subscriptionOf({ kind, subscription_id: known }: PurchaseRow, clock: Clock): string | null {
   return kind === 'SUBSCRIPTION' ? (known ?? newId('sub', clock)) : null;
 }
 
-/** Nothing is due: nobody is asked. */
+/** Completes a charge of 0 without a provider. */
 async function payNothing(
   ports: PaymentPorts,
   tx: Tx,

@@ -14,7 +14,7 @@ interface Deps {
   publicUrl: string;
 }
 
-/** Mails that people are sent when money goes back. */
+/** Creates the consumers that send emails about refunds. */
 export function createPaymentEmails({ mailbox, mailCaps, publicUrl }: Deps): EventConsumer[] {
   return [
     on(paymentRefunded, async (tx, { data, workspaceId }) => {

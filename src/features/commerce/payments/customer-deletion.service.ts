@@ -4,15 +4,15 @@ import { deleteCustomersJob } from './jobs.ts';
 import type { Providers } from './ports.ts';
 import type { Payer } from './providers/provider.ts';
 
-/** Customers of one job: some minutes of asking. */
+/** Customers per job, which takes some minutes of provider calls. */
 const BATCH = 200;
 
-/** Their ids, here and at the provider. */
+/** IDs of the customer here and at the provider. */
 type Forgotten = Pick<Payer, 'id' | 'ref'>;
 
-/** What a provider knows of people who are erased here (docs/decisions/privacy.md#payment-providers). */
+/** Deletion of erased people's data at providers (docs/decisions/privacy.md#payment-providers). */
 export interface CustomerDeletion {
-  /** It is asked after the commit. */
+  /** Enqueues the deletion, which is performed after the commit. */
   enqueue(tx: Tx, customers: readonly Forgotten[]): Promise<void>;
   run(run: JobRun<{ customers: Forgotten[] }>): Promise<void>;
 }

@@ -13,11 +13,11 @@ import type { PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { callProvider, type SettledPayment, settledOf } from './settle.service.ts';
 
-/** How often an open dispute is looked at where nobody tells of its end. */
+/** Poll interval of an open dispute, for the case that the event of its end is lost. */
 const LOOK_MS = DAY_MS;
 
 export interface DisputeService {
-  /** Brings the rows to what the provider says of a dispute; what is known already changes nothing. */
+  /** Updates the rows to the provider's state of a dispute. Idempotent. */
   follow(charge: PaymentRow, ref: string, dispute: FetchedDispute): Promise<void>;
   settle(payment: PaymentRow): Promise<SettledPayment>;
 }
@@ -55,7 +55,11 @@ export function createDisputeService(ports: PaymentPorts): DisputeService {
 
 const keyOf = ({ provider }: PaymentRow, ref: string) => `dispute:${provider}:${ref}`;
 
-/** The bank took the money from the platform. Once. @returns false where the creator's account does not give it. */
+/**
+ * Recovers a lost dispute that was debited from the platform. Once.
+ *
+ * @returns false where the creator's account does not cover it.
+ */
 async function recover(
   ports: PaymentPorts,
   charge: PaymentRow,
@@ -83,7 +87,7 @@ interface Change {
   charge: PaymentRow;
   ref: string;
   dispute: FetchedDispute;
-  /** It is lost, and the platform bears it. */
+  /** Whether the dispute is lost and the platform bears it. */
   isBorne: boolean;
 }
 
@@ -92,7 +96,10 @@ interface Opened {
   purchase: PurchaseRow;
 }
 
-/** The row of the dispute, made where it is new; null where there is nothing to dispute, or it is over. */
+/**
+ * Returns the row of the dispute, inserted where it is new; null where there is nothing to dispute, or it has
+ * ended.
+ */
 async function open(
   ports: PaymentPorts,
   { tx, append, charge, ref, dispute }: Change,
@@ -146,7 +153,7 @@ async function close(
     status: before.status === 'DISPUTED' ? (before.status_before_dispute ?? 'PAID') : before.status,
     status_before_dispute: null,
   });
-  // A refund that was under way may have given part of it back meanwhile.
+  // A pending refund may have returned part of it in the interim.
   const lost = Math.min(disputed, restored.amount_cents - restored.refunded_cents);
   const { purchase, feeCents } =
     outcome === 'LOST' ? await applyRefund(tx, restored, lost) : { purchase: restored, feeCents: 0 };

@@ -1,6 +1,6 @@
 import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 
-/** A mail without its addressee. */
+/** Email without its recipient. */
 interface Words {
   kind: string;
   subject: string;
@@ -9,7 +9,7 @@ interface Words {
 
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 
-/** To the buyer: what was given back, by whom, and when it arrives. */
+/** Creates the email to the buyer about a refund: amount, initiator and arrival. */
 export function refundEmail(
   refund: Pick<PaymentRow, 'amount_cents'>,
   about: { customer: Pick<CustomerRow, 'name'>; what: string; seller: string },
@@ -26,7 +26,9 @@ ${seller} has refunded ${amount} of your payment for "${what}". It goes to the c
   };
 }
 
-/** To the creator: no amount and no address, which are read where finance is allowed. */
+/**
+ * Creates the email to the creator, without amount and email address, which require the finance permission.
+ */
 export function disputeEmail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: string): Words {
   return {
     kind: 'dispute',

@@ -41,7 +41,7 @@ export const paymentSucceeded = defineEvent({
   sample,
   notice: {
     severity: 'INFO',
-    // Bookings and members are told of by notices of their own.
+    // Bookings and members have notifications of their own.
     words: ({ kind, purchaseId: id }) =>
       kind === 'VIDEO'
         ? {
@@ -74,7 +74,7 @@ export const paymentDisputed = defineEvent({
   data,
   sample: { ...sample, status: 'DISPUTED', sequence: 2 },
   notice: {
-    // The creator has a mail of its own about it, with what to do.
+    // The creator gets an email of its own about it, with instructions.
     severity: 'WARNING',
     words: ({ purchaseId: id }) => ({
       title: 'Charge disputed',
@@ -107,7 +107,7 @@ export const paymentEvents = [
   paymentDisputeClosed,
 ];
 
-/** What others hear of payments by. */
+/** Definitions of the payment events that other features consume. */
 export interface PaymentEvents {
   succeeded: typeof paymentSucceeded;
   failed: typeof paymentFailed;

@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => app.close());
 
-describe('the sandbox is a provider', () => {
+describe('the sandbox satisfies the provider contract', () => {
   const charge = (card: string) => aCharge(clock, { workspaceId: account.test, card });
   providerCases({
     provider: () => app.container.sandbox,
@@ -39,7 +39,7 @@ describe('the sandbox is a provider', () => {
   });
 });
 
-/** The service with a provider that is the sandbox but for these calls. */
+/** Creates the payments service with a sandbox provider whose given calls are replaced. */
 function paymentsWith(broken: Partial<PaymentProvider>) {
   const { container } = app;
   return createPayments({
@@ -52,7 +52,7 @@ function paymentsWith(broken: Partial<PaymentProvider>) {
 const down = () => Promise.reject(new ProviderUnavailableError('down'));
 const isDown = (error: unknown) => error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE';
 
-/** What the provider has on record of a charge, how often it is in the books, and what was told of it. */
+/** Returns the provider's records of a charge, its ledger entries and its events. */
 async function traces({ paymentId, purchaseId }: { paymentId: string; purchaseId: string }) {
   const { db } = app.container;
   const rows = await db
@@ -87,7 +87,7 @@ const CHARGED_ONCE = {
   told: ['payment.succeeded'],
 };
 
-test('a provider that is down: nothing is charged, and the reconciler does it later', async () => {
+test('an unavailable provider charges nothing, and the reconciler charges later', async () => {
   const { begin, statusOf } = await buyer(app, account.test);
   const begun = await begin(CARDS.pays);
   await assert.rejects(paymentsWith({ charge: down, look: down }).settle(begun.paymentId), isDown);
@@ -97,7 +97,7 @@ test('a provider that is down: nothing is charged, and the reconciler does it la
   assert.deepEqual(await traces(begun), CHARGED_ONCE);
 });
 
-test('an answer after our time-out is found, and another try is the same charge', async () => {
+test('a response after the timeout is found, and another try is the same charge', async () => {
   const { begin, statusOf, customer } = await buyer(app, account.test);
   const { payments, events } = app.container;
   const begun = await begin(CARDS.late);
@@ -124,20 +124,20 @@ test('an answer after our time-out is found, and another try is the same charge'
   assert.deepEqual(await traces(begun), CHARGED_ONCE);
 });
 
-test('told twice, before the answer, and settled by several at once: once', async () => {
+test('a payment reported twice before the response, or settled concurrently, is recorded once', async () => {
   const { begin, pay } = await buyer(app, account.test);
   const { settled, ...told } = await pay(CARDS.toldTwice);
   assert.equal(settled.status, 'SUCCEEDED');
   assert.deepEqual(await traces(told), CHARGED_ONCE);
   const begun = await begin(CARDS.pays);
   const answers = await Promise.all([1, 2, 3, 4].map(() => app.container.payments.settle(begun.paymentId)));
-  // One of them asks, and the others learn what is known meanwhile.
+  // One call asks the provider, and the others return the state known by then.
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set(['PENDING', 'SUCCEEDED']));
   assert.equal((await app.container.payments.settle(begun.paymentId)).status, 'SUCCEEDED');
   assert.deepEqual(await traces(begun), CHARGED_ONCE);
 });
 
-test('a process that is killed between the success at the provider and our commit', async () => {
+test("a process killed between the provider's success and the commit charges once", async () => {
   const { begin, statusOf } = await buyer(app, account.test);
   const begun = await begin(CARDS.pays);
   const { databaseUrl, container } = app;
@@ -161,7 +161,7 @@ test('a process that is killed between the success at the provider and our commi
   assert.deepEqual(await traces(begun), CHARGED_ONCE);
 });
 
-test('a refund while the provider is down is made later, once', async () => {
+test('a refund during an outage of the provider is made later, once', async () => {
   const { pay, statusOf } = await buyer(app, account.test);
   const { purchaseId } = await pay(CARDS.pays);
   const broken = paymentsWith({ refund: down });
@@ -177,7 +177,7 @@ test('a refund while the provider is down is made later, once', async () => {
   assert.equal(await statusOf(purchaseId), 'REFUNDED');
 });
 
-test('a buyer who does not come back: the charge is called off, and told of', async () => {
+test('the charge of a buyer who does not return is canceled and emits an event', async () => {
   const { pay, statusOf } = await buyer(app, account.test);
   const { settled, ...begun } = await pay(CARDS.secondFactor);
   assert.equal(settled.status, 'ACTION');
@@ -191,7 +191,7 @@ test('a buyer who does not come back: the charge is called off, and told of', as
   );
 });
 
-test('a renewal is charged to the card that was kept, and may be declined', async () => {
+test('a renewal is charged to the saved card and may be declined', async () => {
   for (const [card, status] of [
     [CARDS.pays, 'SUCCEEDED'],
     [CARDS.declinedLater, 'FAILED'],
@@ -211,7 +211,7 @@ test('a renewal is charged to the card that was kept, and may be declined', asyn
   assert.ok(settled.status === 'FAILED' && settled.code === 'CARD_MISSING');
 });
 
-test('no number of a real card is taken or kept', async () => {
+test('real card numbers are neither accepted nor stored', async () => {
   const { begin } = await buyer(app, account.test);
   await assert.rejects(
     begin('4111 1111 1111 1111'),
@@ -226,7 +226,7 @@ test('no number of a real card is taken or kept', async () => {
   assert.equal(kept.length, 0);
 });
 
-test('nothing due is paid at once, by nobody', async () => {
+test('a charge of 0 is paid immediately without a provider', async () => {
   const { pay, statusOf } = await buyer(app, account.test);
   const { purchaseId, settled } = await pay(CARDS.pays, { amountCents: 0, discountCents: 1000 });
   assert.equal(settled.status, 'SUCCEEDED');

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-test('a buyer who is erased is deleted at Stripe, which is asked again where it did not answer', async () => {
+test('an erased buyer is deleted at Stripe, with retries when it does not answer', async () => {
   const { app, stripe } = platform;
   const of = await platform.shop();
   const id = await platform.open(of, { videoId: await platform.video(of, 1000) });

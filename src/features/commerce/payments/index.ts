@@ -1,4 +1,4 @@
-/** Payments: customers, purchases, what was paid, given back and disputed, and the providers that move the money. */
+/** Payments: customers, purchases, charges, refunds and disputes, and the providers that move the money. */
 export { createConnectAccounts } from './accounts.service.ts';
 export { type CardService, type CollectedCard, createCardService } from './cards.service.ts';
 export type { NewCharge, PendingCharge } from './charge.service.ts';

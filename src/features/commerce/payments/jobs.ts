@@ -1,14 +1,14 @@
 import Type from 'typebox';
 import { defineJob } from '../../../jobs/job.ts';
 
-/** Asks the provider for a refund whose transaction nobody waits for. The reconciler retries what fails. */
+/** Job that settles a refund for which no caller waits. The reconciler retries failures. */
 export const settleRefundJob = defineJob({
   name: 'payment.settle-refund',
   payload: Type.Object({ paymentId: Type.String() }),
   retrySec: [],
 });
 
-/** Erased customers are forgotten by the provider as well. It may be out of reach for days. */
+/** Job that deletes erased customers at the provider, which may be unavailable for days. */
 export const deleteCustomersJob = defineJob({
   name: 'payment.forget-customers',
   payload: Type.Object({

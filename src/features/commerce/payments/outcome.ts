@@ -5,10 +5,10 @@ import type { PaymentPorts } from './ports.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 import { resourceOf } from './rules.ts';
 
-/** What the events about payments say. */
+/** Data of the payment events. */
 export type PaymentEventData = Static<typeof paymentSucceeded.data>;
 
-/** What an event says of a payment. */
+/** Returns the event data of a payment. */
 export function toPaymentEventData(
   purchase: PurchaseRow,
   paymentId: string,
@@ -27,17 +27,17 @@ export function toPaymentEventData(
   };
 }
 
-/** One movement of money for the books. */
+/** Money movement for the ledger. */
 export interface LedgerMovement {
   kind: 'CHARGE' | 'REFUND' | 'DISPUTE_OPENED' | 'DISPUTE_WON' | 'DISPUTE_LOST';
   purchase: PurchaseRow;
   payment: PaymentRow;
   amountCents: number;
-  /** Of the amount, what is the platform's or goes back from it. */
+  /** Part of the amount that the platform earns, or returns with a refund. */
   feeCents: number;
 }
 
-/** Writes it into the books: last in its transaction, as everybody waits for their sums. */
+/** Records the movement in the ledger: last in its transaction, because all writers wait for its rollups. */
 export async function postToLedger(
   { ledger, clock }: PaymentPorts,
   tx: Tx,
@@ -48,7 +48,7 @@ export async function postToLedger(
   if (itemId === null) throw new Error(`purchase ${purchase.id} is of nothing`);
   const movement = {
     workspaceId: purchase.workspace_id,
-    // Of nothing, nothing is moved: whose books it stands in is all the same.
+    // A free purchase moves no money, so any provider will do.
     provider: payment.provider === 'NONE' ? ('SANDBOX' as const) : payment.provider,
     source: payment.id,
     at: clock.now(),

@@ -11,11 +11,11 @@ import { callProviderOrFail } from './settle.service.ts';
 
 type Mirrored = Awaited<ReturnType<PaymentPorts['ledger']['mirrorPayout']>>;
 
-/** Payouts that a provider makes from the accounts of creators, and that the books mirror. */
+/** Payouts that a provider makes from the accounts of creators, synced to the ledger. */
 export interface PayoutService {
-  /** One that the provider tells of; those of accounts that are not ours (any more) are nobody's. */
+  /** Syncs a payout named by a provider event; payouts of unknown or former accounts are ignored. */
   follow(provider: ProviderName, object: ObjectHandle): Promise<void>;
-  /** The worker's round: what nobody told. Each account is looked at once an hour. */
+  /** Syncs payouts whose events were lost; each account is checked once per hour. Called by the worker. */
   sweep(): Promise<void>;
   /**
    * Pays out now what the provider holds for a workspace.
@@ -29,7 +29,7 @@ export interface PayoutService {
 
 const BATCH = 50;
 const PAUSE_MS = HOUR_MS;
-/** A bank sends a payout back within days. */
+/** Time within which a bank may return a payout. */
 const BACK_MS = 14 * DAY_MS;
 
 export function createPayoutService(ports: PaymentPorts): PayoutService {
@@ -61,7 +61,7 @@ export function createPayoutService(ports: PaymentPorts): PayoutService {
       if (account === undefined || account.provider === 'SANDBOX') return null;
       const provider = providerOf(ports, account);
       const { provider_ref: accountRef } = account;
-      // Where its answer is lost, the payout is found like those that nobody has told of.
+      // If the response is lost, `sweep` finds the payout.
       const key = `payout:${newUuid()}`;
       const answer = await callProviderOrFail(() => provider.payOut({ key, accountRef, amountCents }));
       if (answer.status === 'TOO_MUCH') {

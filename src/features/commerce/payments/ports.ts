@@ -12,7 +12,7 @@ export interface Providers {
   STRIPE: PaymentProvider | null;
 }
 
-/** What all that moves money is built on. */
+/** Dependencies of the payment services. */
 export interface PaymentPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;

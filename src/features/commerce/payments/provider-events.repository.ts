@@ -4,7 +4,7 @@ import type { ProviderEventTable } from '../../../platform/db/tables.generated.t
 
 export type ProviderEventRow = Selectable<ProviderEventTable>;
 
-/** @returns whether it is new. */
+/** @returns whether the event is new. */
 export async function insertProviderEvent(db: Db, row: Insertable<ProviderEventTable>): Promise<boolean> {
   const kept = await db
     .insertInto('provider_event')
@@ -28,7 +28,7 @@ export async function updateProviderEvent(
     .execute();
 }
 
-/** Not handled, and due by now; the longest waiting first. */
+/** Lists unhandled events that are due, longest waiting first. */
 export function listDueProviderEvents(db: Db, now: Date, limit: number): Promise<ProviderEventRow[]> {
   return db
     .selectFrom('provider_event')
@@ -40,7 +40,7 @@ export function listDueProviderEvents(db: Db, now: Date, limit: number): Promise
     .execute();
 }
 
-/** Until when all is known that the provider has told; null: it was never asked. */
+/** Returns the time up to which the provider's events are synced; null when they never were. */
 export async function getSyncedUntil(db: Db, provider: ProviderEventRow['provider']): Promise<Date | null> {
   const row = await db
     .selectFrom('provider_poll_state')

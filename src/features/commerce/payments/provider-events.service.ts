@@ -13,19 +13,25 @@ import type { PaymentRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { ASK_PAUSE_MS, ProviderBusyError } from './settle.service.ts';
 
-/** What providers tell: kept by its id, so that what comes twice is done once, and never believed. */
+/**
+ * Incoming provider events: stored by ID, so that duplicates are processed once; their data is never trusted.
+ */
 export interface ProviderEventService {
-  /** Keeps it, for the worker; one that is known is not kept again. @returns whether it is new. */
+  /**
+   * Stores an event for the worker, unless it is known.
+   *
+   * @returns whether it is new.
+   */
   keep(provider: ProviderName, hint: ProviderEvent): Promise<boolean>;
-  /** Keeps it and acts on it at once; what fails is tried again by the worker. */
+  /** Stores the event and processes it immediately; the worker retries failures. */
   receive(provider: ProviderName, hint: ProviderEvent): Promise<void>;
-  /** The worker's round. */
+  /** Processes the events that are due; called by the worker. */
   run(): Promise<void>;
-  /** Asks Stripe what it has told since it was last asked: a message may be lost. */
+  /** Fetches the events that Stripe has emitted since the last call: a webhook may be lost. */
   catchUp(): Promise<void>;
 }
 
-/** Of other kinds of hints: who acts on them. */
+/** Handlers of other kinds of provider events. */
 export interface ProviderEventHandlers {
   account(hint: StoredProviderEvent): Promise<void>;
   card(hint: StoredProviderEvent): Promise<void>;
@@ -39,7 +45,7 @@ interface Deps extends PaymentPorts {
 }
 
 const BATCH = 50;
-/** Messages may overtake each other by so much; and Stripe repeats its own for so long. */
+/** Overlap of two fetches, since events may arrive out of order; Stripe retries its own for `BACK_MAX_MS`. */
 const OVERLAP_MS = 30 * MINUTE_MS;
 const BACK_MAX_MS = 3 * DAY_MS;
 const ATTEMPTS_MAX = 20;
@@ -131,7 +137,10 @@ async function act(deps: Deps, row: StoredProviderEvent): Promise<void> {
   }
 }
 
-/** Our charge of this name at the provider, though its answer may not have come yet; undefined for what is not ours. */
+/**
+ * Finds the charge with this provider reference, even before the provider's response is stored; undefined for
+ * unknown charges.
+ */
 async function findCharge(
   { db }: Deps,
   provider: PaymentProvider,
@@ -156,7 +165,7 @@ async function actOnRefund(deps: Deps, provider: PaymentProvider, row: StoredPro
   }
   const charge = await findCharge(deps, provider, row, fetched.paymentRef);
   if (charge === undefined) return;
-  // What was given back was paid, whoever tells of it first.
+  // A refunded charge was paid, regardless of which event arrives first.
   if (charge.status === 'PENDING') await deps.settle(charge);
   await syncRefund(deps, charge, row.object_ref, fetched);
 }
@@ -167,7 +176,7 @@ async function actOnDispute(deps: Deps, provider: PaymentProvider, row: StoredPr
   if (dispute === null) return;
   const charge = await findCharge(deps, provider, row, dispute.paymentRef);
   if (charge === undefined) return;
-  // What is disputed was paid, whoever tells of it first.
+  // A disputed charge was paid, regardless of which event arrives first.
   if (charge.status === 'PENDING') await deps.settle(charge);
   await deps.disputes.follow(charge, row.object_ref, dispute);
 }

@@ -6,16 +6,19 @@ import type { PaymentPorts } from './ports.ts';
 import { type PaymentProvider, type ProviderName, ProviderUnavailableError } from './providers/provider.ts';
 import type { PaymentRow } from './repository.ts';
 
-/** Who moves the money of a workspace. */
+/** Provider that moves the money of a workspace. */
 export interface SelectedProvider {
   name: ProviderName;
-  /** The creator's account there; the sandbox wants none. */
+  /** The creator's account at the provider; the sandbox needs none. */
   accountRef: string | null;
 }
 
 type Needs = Pick<PaymentPorts, 'providers' | 'config'>;
 
-/** Test mode is the sandbox's; live mode Stripe's, and without it the sandbox's while this is no production platform. */
+/**
+ * Returns the provider name: the sandbox in test mode; Stripe in live mode, or the sandbox without it outside
+ * production.
+ */
 export async function nameOf({ providers, config }: Needs, db: Db, workspaceId: string) {
   const { mode } = await getWorkspaceOwner(db, workspaceId);
   if (mode === 'test') return 'SANDBOX';
@@ -39,7 +42,7 @@ export async function selectProvider(needs: Needs, db: Db, workspaceId: string):
   return { name, accountRef: account.provider_ref };
 }
 
-/** @throws {ProviderUnavailableError} when the operator has taken it away since. */
+/** @throws {ProviderUnavailableError} when the operator has removed it since. */
 export function providerOf(
   { providers }: Pick<PaymentPorts, 'providers'>,
   row: Pick<PaymentRow, 'provider'>,

@@ -8,7 +8,7 @@ import type { PaymentRow, PurchaseRow } from './repository.ts';
 
 /** Lists of purchases and payments. */
 
-/** What is absent lets every row pass; from `from` on, up to and without `to`. */
+/** Filter of purchases. Absent fields match every row; the range includes `from` and excludes `to`. */
 export interface PurchaseFilter {
   status?: readonly PurchaseRow['status'][] | undefined;
   kind?: readonly PurchaseRow['kind'][] | undefined;
@@ -30,7 +30,7 @@ export function listSales(
   const listed = { table: 'purchase', prefix: 'pur', of, made: { from, to } } as const;
   const { purchase } = VALUES;
   const each = { kind: [kind, purchase.kind], status: [status, purchase.status] } as const;
-  // The index of a video's purchases has them by kind and status alone.
+  // A video's purchases are indexed only by kind and status.
   const onPage = videoId === undefined ? pagePerCombination : pageByIndexOrder;
   return db
     .selectFrom('purchase')
@@ -45,7 +45,7 @@ export function listSales(
 
 export type BuyerPurchaseRow = PurchaseRow & { seller_username: string; seller_name: string | null };
 
-/** What was bought and paid with an account's own confirmed address, of whatever creator. */
+/** Lists the purchases that were paid with an account's own verified email address, from all creators. */
 export function listOwnPurchases(
   db: Db,
   accountId: string,
@@ -96,7 +96,10 @@ export function listPayments(
     .execute();
 }
 
-/** Who sells: as buyers read it, and the address to tell things to, which is null where it is not confirmed. */
+/**
+ * Finds the seller's name as shown to buyers, and the email address for messages, which is null where it is
+ * not verified.
+ */
 export async function findSeller(
   db: Db,
   workspaceId: string,

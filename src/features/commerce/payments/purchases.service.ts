@@ -18,16 +18,17 @@ export interface Purchases {
     filter: Omit<PurchaseFilter, 'videoId'>,
     page: PageRequest,
   ): Promise<SaleRow[]>;
-  /** What the account has bought itself. */
+  /** Lists the account's own purchases. */
   listOwn(buyer: { accountId: string; mode: Mode }, page: PageRequest): Promise<BuyerPurchaseRow[]>;
   payments(workspaceId: string, filter: PaymentFilter, page: PageRequest): Promise<PaymentRow[]>;
-  /** All of them, page by page, oldest first. */
+  /** Yields all payments page by page, oldest first. */
   everyPayment(workspaceId: string, filter: PaymentFilter): AsyncGenerator<PaymentRow>;
   /**
-   * Gives money back, and waits for the provider.
+   * Refunds a purchase and waits for the provider.
    *
-   * @throws {AppError} NOT_FOUND; CONFLICT where it cannot be given back, or the provider refuses; SERVICE_UNAVAILABLE
-   * when that does not answer: it is done later, and the same `requestId` may be sent again.
+   * @throws {AppError} NOT_FOUND; CONFLICT where it cannot be refunded, or the provider rejects it;
+   *   SERVICE_UNAVAILABLE when the provider does not answer: the refund is completed later, and the same
+   *   `requestId` may be sent again.
    */
   refund(workspaceId: string, purchaseId: string, refund: RefundInput): Promise<PaymentRow>;
 }

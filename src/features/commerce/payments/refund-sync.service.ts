@@ -9,10 +9,10 @@ import * as repository from './repository.ts';
 import { nextPollMs } from './rules.ts';
 
 /**
- * A refund that was made at the provider itself becomes one of ours, once (docs/decisions/money.md#refunds-and-disputes).
- * More than is left of the purchase is not given back twice.
+ * Records a refund that was made at the provider itself, once (docs/decisions/money.md#refunds-and-disputes).
+ * The amount is limited to the remainder of the purchase.
  *
- * @param ref the provider's name for it.
+ * @param ref the provider's ID of the refund.
  */
 export async function syncRefund(
   ports: PaymentPorts,

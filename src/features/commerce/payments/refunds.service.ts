@@ -15,13 +15,13 @@ import { feeReturned, nextPollMs, statusAfter } from './rules.ts';
 import { callProvider, type SettledPayment, settledOf } from './settle.service.ts';
 
 export interface NewRefund {
-  /** Whose the purchase has to be; anybody's where it is left out. */
+  /** Required workspace of the purchase; any when omitted. */
   workspaceId?: string;
   purchaseId: string;
-  /** null: all that is left. */
+  /** Null refunds the remainder. */
   amountCents: number | null;
   reason: string | null;
-  /** The same one of the same purchase is the same refund. */
+  /** Idempotency key of the refund within its purchase. */
   requestId: string | OwnRefund;
   /** The caller calls `settle` after the commit. Otherwise a worker does. */
   isSettledByCaller?: boolean;
@@ -37,10 +37,10 @@ interface OwnRefund {
 
 export interface RefundService {
   /**
-   * Inserts the row of a refund, and the job that settles it. What is under way counts against what is left.
+   * Inserts the row of a refund, and the job that settles it. Pending refunds count against the remainder.
    *
-   * @throws {AppError} NOT_FOUND; CONFLICT where nothing, or not so much, can be given back, and (`requestId`) where the
-   * id was used for another amount.
+   * @throws {AppError} NOT_FOUND; CONFLICT where nothing, or less than the amount, can be refunded, and
+   *   (`requestId`) where the ID was used for another amount.
    */
   refund(tx: Tx, refund: NewRefund): Promise<{ paymentId: string }>;
 }
@@ -152,7 +152,7 @@ export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Pr
   return recordRefundResult(ports, payment, answer);
 }
 
-/** Writes down what became of a refund, once. */
+/** Records the result of a refund, once. */
 export function recordRefundResult(
   ports: PaymentPorts,
   { id, purchase_id: purchaseId }: PaymentRow,
@@ -172,7 +172,7 @@ export function recordRefundResult(
   });
 }
 
-/** The money is back with the buyer. Under the lock of the purchase. */
+/** Completes a refund after the money has returned to the buyer, under the lock of the purchase. */
 export async function finishRefund(
   ports: PaymentPorts,
   { tx, append }: { tx: Tx; append: AppendEvent },
@@ -193,7 +193,7 @@ export async function finishRefund(
   if (payment.request.isBorne === true) await reverseDebit(ports, tx, payment, amountCents - feeCents);
 }
 
-/** The platform bore it: what the books took from the creator with a refund or a dispute is theirs again. */
+/** Reverses the creator's debit of a refund or dispute that the platform bore. */
 export async function reverseDebit(
   { clock, ledger }: PaymentPorts,
   tx: Tx,
@@ -219,7 +219,7 @@ export async function reverseDebit(
   await ledger.record(tx, { kind: 'ADJUSTMENT', workspaceId, provider, source: id, amountCents, at: now });
 }
 
-/** It has failed, or takes its time. */
+/** Postpones a refund that has failed or is slow. */
 async function putOff(
   { clock }: PaymentPorts,
   tx: Tx,
@@ -240,7 +240,11 @@ async function putOff(
   return settledOf(await repository.updatePayment(tx, row.id, { ...change, provider_ref: ref }));
 }
 
-/** Takes an amount off a purchase, under its lock; with it goes the fee's part, which is returned. */
+/**
+ * Takes an amount off a locked purchase and returns the proportional part of the fee.
+ *
+ * @returns the purchase and the returned fee.
+ */
 export async function applyRefund(
   tx: Tx,
   before: PurchaseRow,
@@ -253,7 +257,7 @@ export async function applyRefund(
   const purchase = await repository.updatePurchase(tx, before.id, {
     refunded_cents: refundedCents,
     fee_refunded_cents: feeRefundedCents,
-    // What a refund that was under way gave back while the bank still decides is kept for when it has.
+    // While the bank decides, the status after a pending refund is stored for the end of the dispute.
     ...(isDisputed && status !== 'REFUNDED' ? { status_before_dispute: status } : { status }),
   });
   return { purchase, feeCents: feeRefundedCents - before.fee_refunded_cents };

@@ -10,7 +10,10 @@ export type PaymentRow = Selectable<PaymentTable>;
 
 // ---- Customers
 
-/** The customer with this address, made where there is none; a name that is given replaces the one before. */
+/**
+ * Returns the customer with this email address, inserted where there is none; a given name replaces the
+ * previous one.
+ */
 export function upsertCustomer(
   tx: Tx,
   row: Pick<Insertable<CustomerTable>, 'id' | 'workspace_id' | 'email' | 'created_at'> & {
@@ -38,7 +41,7 @@ export async function updateCustomer(db: Db, id: string, change: Updateable<Cust
   await db.updateTable('customer').set(change).where('id', '=', id).execute();
 }
 
-/** Stores under which name the provider knows the customer; the card that they saved stays as it is. */
+/** Stores the provider's ID of the customer; the saved card stays unchanged. */
 export async function rememberPayer(
   tx: Tx,
   id: string,
@@ -52,7 +55,7 @@ export async function rememberPayer(
     .execute();
 }
 
-/** The card that the customer saved on the member page. */
+/** Returns the card that the customer saved on the member page. */
 export function savedMethodOf(row: CustomerRow): PaymentMethod | null {
   const { provider, provider_ref: customerRef, method_ref: methodRef } = row;
   const { card_brand: brand, card_last4: last4, card_exp_month: expMonth, card_exp_year: expYear } = row;
@@ -84,7 +87,7 @@ export function findPurchase(db: Db, id: string): Promise<PurchaseRow | undefine
   return db.selectFrom('purchase').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** The newest of a subscription that is not paid. */
+/** Finds the newest unpaid purchase of a subscription. */
 export function findUnpaid(db: Db, subscriptionId: string): Promise<PurchaseRow | undefined> {
   return db
     .selectFrom('purchase')
@@ -96,7 +99,7 @@ export function findUnpaid(db: Db, subscriptionId: string): Promise<PurchaseRow 
     .executeTakeFirst();
 }
 
-/** The row under the lock that every change of the purchase and of its payments takes first. */
+/** Locks a purchase; every change of the purchase and of its payments takes this lock first. */
 export function lockPurchase(tx: Tx, id: string): Promise<PurchaseRow | undefined> {
   return tx.selectFrom('purchase').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
@@ -106,9 +109,9 @@ export function updatePurchase(tx: Tx, id: string, change: Updateable<PurchaseTa
 }
 
 /**
- * Locks what stands before a purchase in the order that everybody keeps (checkout, subscription, tier, cohort or class,
- * booking, discount code, purchase): those who hear of its payment in the same transaction change these. That the code
- * stays comes before all: its deletion goes on to the checkouts.
+ * Locks the rows around a purchase in the global lock order (checkout, subscription, tier, cohort or class,
+ * booking, discount code, purchase): consumers of its payment events change these in the same transaction.
+ * The lock that prevents the code's deletion comes first, because the deletion continues with the checkouts.
  */
 export async function lockAround(tx: Tx, purchaseId: string): Promise<void> {
   const code = sql`(select checkout.discount_code_id from purchase join checkout on checkout.id = purchase.checkout_id
@@ -131,7 +134,7 @@ export async function lockAround(tx: Tx, purchaseId: string): Promise<void> {
 
 // ---- Payments
 
-/** @returns undefined when there is one with this key. */
+/** @returns undefined when one with this key exists. */
 export function insertPayment(tx: Tx, row: Insertable<PaymentTable>): Promise<PaymentRow | undefined> {
   return tx
     .insertInto('payment')
@@ -174,7 +177,11 @@ export function updatePayment(db: Db, id: string, change: Updateable<PaymentTabl
   return db.updateTable('payment').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Reserves the next question to the provider about an open payment. @returns false while that is not allowed. */
+/**
+ * Claims the next provider call about an open payment.
+ *
+ * @returns false while that is not allowed.
+ */
 export async function claimAsk(
   db: Db,
   id: string,
@@ -189,7 +196,7 @@ export async function claimAsk(
   return numUpdatedRows > 0n;
 }
 
-/** Of a purchase, under its lock: payments of this type that are not settled. */
+/** Lists the unsettled payments of this type of a locked purchase. */
 export function listOpen(tx: Tx, purchaseId: string, type: PaymentRow['type']): Promise<PaymentRow[]> {
   return tx
     .selectFrom('payment')
@@ -214,7 +221,7 @@ export function findByRequest(
     .executeTakeFirst();
 }
 
-/** The charge that paid a purchase. */
+/** Finds the charge that paid a purchase. */
 export function findPaidCharge(db: Db, purchaseId: string): Promise<PaymentRow | undefined> {
   return db
     .selectFrom('payment')
@@ -225,7 +232,7 @@ export function findPaidCharge(db: Db, purchaseId: string): Promise<PaymentRow |
     .executeTakeFirst();
 }
 
-/** Ids of payments that are to be looked after by now, the longest waiting first. */
+/** Lists the IDs of payments that are due, longest waiting first. */
 export async function listDue(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('payment')

@@ -26,7 +26,7 @@ const { purchase, payment } = VALUES;
 interface Deps {
   purchases: Purchases;
   accounts: ConnectAccounts;
-  /** The address of an account. */
+  /** Returns the email address of an account. */
   emailOf(accountId: string): Promise<string>;
   cursors: CursorCodec;
 }

@@ -1,13 +1,13 @@
 import { MINUTE_MS } from '../../../kernel/durations.ts';
 import type { PaymentRow, PurchaseRow } from './repository.ts';
 
-/** A buyer who pays has so long, a second factor at the bank included. */
+/** Time for a buyer to pay, including a second factor at the bank. */
 export const PAY_WINDOW_MS = 30 * MINUTE_MS;
 const LOOK_MIN_MS = MINUTE_MS;
 const LOOK_MAX_MS = 10 * MINUTE_MS;
 
 /**
- * Of an amount, what is the platform's: floored.
+ * Returns the platform fee of an amount, floored.
  *
  * @param hundredths hundredths of a percent, 0 to 10,000.
  */
@@ -15,7 +15,7 @@ export function feeOf(amountCents: number, hundredths: number): number {
   return Math.floor((amountCents * hundredths) / 10_000);
 }
 
-/** Of a fee, what has gone back when so much of the amount was refunded: in proportion, floored. */
+/** Returns the part of the fee that is returned after refunds of this amount: in proportion, floored. */
 export function feeReturned(
   { amount_cents: amount, fee_cents: fee }: Pick<PurchaseRow, 'amount_cents' | 'fee_cents'>,
   refundedCents: number,
@@ -24,23 +24,23 @@ export function feeReturned(
   return Number((BigInt(fee) * BigInt(refundedCents)) / BigInt(amount));
 }
 
-/** What a purchase is worth to the creator by now: less refunds, and less what the platform keeps of its fee. */
+/** Returns the creator's net of a purchase: less refunds and the retained platform fee. */
 export function netOf(row: PurchaseRow): number {
   return row.amount_cents - row.refunded_cents - (row.fee_cents - row.fee_refunded_cents);
 }
 
-/** Pauses between looks grow with the age of what is waited for, from a minute to ten. */
+/** Returns the poll interval, which grows with the age of the payment from a minute to ten. */
 export function nextPollMs({ created_at: createdAt }: Pick<PaymentRow, 'created_at'>, nowMs: number): number {
   const pause = (nowMs - createdAt.getTime()) / 2;
   return nowMs + Math.min(LOOK_MAX_MS, Math.max(LOOK_MIN_MS, pause));
 }
 
-/** The video, booking or subscription that was bought. */
+/** Returns the ID of the purchased video, booking or subscription. */
 export function resourceOf(row: PurchaseRow): string | null {
   return row.video_id ?? row.booking_id ?? row.subscription_id;
 }
 
-/** What a purchase counts as once so much of it was given back. */
+/** Returns the status of a purchase after refunds of this amount. */
 export function statusAfter(
   { amount_cents: amount }: Pick<PurchaseRow, 'amount_cents'>,
   refundedCents: number,

@@ -18,50 +18,61 @@ import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { createChargeSettler, ProviderBusyError, type SettledPayment, settledOf } from './settle.service.ts';
 
-/** How money is taken and given back (docs/decisions/money.md#two-phases). */
+/** Charges and refunds (docs/decisions/money.md#two-phases). */
 export interface Payments extends ChargeService, RefundService {
   /**
-   * Who would take the money of a workspace.
+   * Returns the provider that would take the payments of a workspace.
    *
-   * @throws {AppError} CONFLICT, in words for the buyer, where nobody can.
+   * @throws {AppError} CONFLICT, with a message for the buyer, where there is none.
    */
   providerOf(workspaceId: string): Promise<SelectedProvider>;
   /**
-   * The same by what the provider says now of the creator's account. Asking leaves nothing there.
+   * Returns the provider by the current state of the creator's account there. The query leaves no trace at
+   * the provider.
    *
    * @throws {AppError} as `providerOf`; SERVICE_UNAVAILABLE when the provider does not answer.
    */
   providerNow(workspaceId: string): Promise<SelectedProvider>;
   /**
-   * Phase two: asks the provider, outside any transaction, and writes down what it answers, with the events and what
-   * follows from them. Again changes nothing. A provider is asked about a payment by one caller at a time, and at most
-   * once in 3 s: meanwhile what is known is returned.
+   * Settles a payment (phase two): calls the provider, outside any transaction, and stores its response with
+   * the events and their consequences. Idempotent. A provider is called about a payment by one caller at a
+   * time, and at most once in 3 s: other calls return the known state.
    *
-   * @throws {AppError} SERVICE_UNAVAILABLE when the provider does not answer: the payment stays PENDING and is looked
-   * after; NOT_FOUND.
+   * @throws {AppError} SERVICE_UNAVAILABLE when the provider does not answer: the payment stays PENDING and
+   *   is checked later; NOT_FOUND.
    */
   settle(paymentId: string): Promise<SettledPayment>;
-  /** Settles a payment for which nobody waits: logs a failure, which the reconciler retries. */
+  /** Settles a payment for which no caller waits: logs a failure, which the reconciler retries. */
   trySettle(paymentId: string): Promise<void>;
   /** Ends a charge that waits for its buyer; SUCCEEDED when it was too late. @throws {AppError} as `settle`. */
   cancel(paymentId: string): Promise<SettledPayment>;
-  /** For consumers, in their transaction. @throws {AppError} NOT_FOUND. */
+  /**
+   * Returns a purchase to consumers, in their transaction.
+   *
+   * @throws {AppError} NOT_FOUND.
+   */
   purchaseOf(db: Db, purchaseId: string): Promise<PurchaseRow>;
   /** @throws {AppError} NOT_FOUND. */
   customerOf(db: Db, customerId: string): Promise<CustomerRow>;
-  /** The provider of a payment, and the card that it used or that was given with it. */
+  /** Returns the provider of a payment, and the card that was charged or stored with it. */
   paymentOf(db: Db, paymentId: string): Promise<Pick<PaymentRow, 'provider' | 'payment_method'>>;
-  /** The card that the customer saved on the member page: it is charged for nothing that they did not choose it for. */
+  /**
+   * Returns the card that the customer saved on the member page, which is charged only for the subscriptions
+   * it is selected for.
+   */
   savedMethodOf(db: Db, customerId: string): Promise<PaymentMethod | null>;
-  /** Saves a card that its holder gave in a session that proves who they are. */
+  /** Saves a card that its holder entered in an authenticated session. */
   saveMethod(tx: Tx, customerId: string, method: PaymentMethod): Promise<void>;
-  /** What of a subscription is to be paid: another try pays the same purchase. */
+  /** Returns the unpaid purchase of a subscription: another try pays the same purchase. */
   unpaidOf(tx: Tx, subscriptionId: string): Promise<PurchaseRow | undefined>;
-  /** A purchase that nobody pays any more (its checkout is over, its renewals have failed) is FAILED from here on. */
+  /**
+   * Marks a purchase that will not be paid anymore as FAILED (its checkout has ended, its renewals have
+   * failed).
+   */
   abandon(tx: Tx, purchaseId: string): Promise<void>;
   hints: ProviderEventService;
   payouts: PayoutService;
-  /** The worker's round: settles what is due. */
+  /** Settles the payments that are due; called by the worker. */
   reconcile(): Promise<void>;
 }
 
@@ -145,7 +156,7 @@ export function createPayments(deps: Deps): Payments {
   };
 }
 
-/** One payment that cannot be settled now does not keep the others waiting. */
+/** Logs a payment that cannot be settled now, so that the others are not delayed. */
 function leave({ log }: Deps, paymentId: string, error: unknown): void {
   const isDown = error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE';
   if (!isDown && !isTransientError(error))

@@ -22,18 +22,18 @@ import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { nextPollMs } from './rules.ts';
 
-/** What became of a payment by now. */
+/** Current result of a payment. */
 export type SettledPayment =
   | { status: 'SUCCEEDED' }
   /** `code` as docs/concepts/payments.md#failure-codes lists them; `message` is for the person who pays. */
   | { status: 'FAILED'; code: string; message: string }
   /** The buyer goes to `url`, and comes back. */
   | { status: 'ACTION'; url: string }
-  /** Not known yet: it is looked after, and whoever waits asks again. */
+  /** Not known yet: it is checked later, and waiting callers ask again. */
   | { status: 'PENDING' };
 
 export interface ChargeSettler {
-  /** Asks the provider and writes down what it answers; a payment that is final is left alone. */
+  /** Calls the provider and stores its response; final payments are left unchanged. */
   settle(payment: PaymentRow): Promise<SettledPayment>;
   /** Ends a charge that waits for its buyer. */
   cancel(payment: PaymentRow): Promise<SettledPayment>;
@@ -65,19 +65,19 @@ async function readWhole({ db }: PaymentPorts, payment: PaymentRow): Promise<Who
   return { payment, purchase, customer };
 }
 
-/** Another caller is asking the provider about this payment, or has asked less than 3 s ago. */
+/** Error while another caller is calling the provider about this payment, or did so less than 3 s ago. */
 export class ProviderBusyError extends Error {}
 
-/** Longer than a provider may take to answer: after it, a process that asked has died. */
+/** Lease of a provider call, longer than its timeout: after it, the calling process has died. */
 const ASK_LEASE_MS = MINUTE_MS;
-/** Minimum time between two questions about a payment. */
+/** Minimum time between two provider calls about a payment. */
 export const ASK_PAUSE_MS = 3000;
 
 /**
- * Asks the provider about a payment, one caller at a time and at most once in 3 s; the first look at what was begun
- * need not wait. Where nothing is known afterwards, the payment is looked at again later.
+ * Calls the provider about a payment, one caller at a time and at most once in 3 s; the first call about a
+ * new payment need not wait. When the outcome is unknown, the payment is checked again later.
  *
- * @throws {ProviderBusyError} while it cannot be asked.
+ * @throws {ProviderBusyError} while it cannot be called.
  * @throws {AppError} SERVICE_UNAVAILABLE where the provider does not answer.
  */
 export async function callProvider<T>(
@@ -114,7 +114,11 @@ async function askOrPutOff<T>(
   }
 }
 
-/** The same where nothing is on record that could be looked at later. */
+/**
+ * Calls the provider when nothing is recorded that could be checked later.
+ *
+ * @throws {AppError} SERVICE_UNAVAILABLE where the provider does not answer.
+ */
 export async function callProviderOrFail<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
@@ -134,7 +138,7 @@ async function askAbout(ports: PaymentPorts, whole: Whole): Promise<PaymentResul
     const answer = await provider.look(handleOf(payment));
     if (answer !== null) return answer;
   }
-  // From here on it may have been asked, whatever becomes of this process.
+  // The provider may have been called after this point, even if this process dies.
   await repository.updatePayment(ports.db, payment.id, { provider_requested_at: ports.clock.now() });
   return charge(provider, whole);
 }
@@ -143,7 +147,7 @@ async function askToCancel(ports: PaymentPorts, { payment }: Whole): Promise<Pay
   return providerOf(ports, payment).cancel(handleOf(payment));
 }
 
-/** The time in which its buyer could have completed it is over. */
+/** Reports whether the time in which the buyer could complete the payment has ended. */
 function isOver({ clock }: PaymentPorts, { request }: PaymentRow): boolean {
   return request.expiresAt !== undefined && Date.parse(request.expiresAt) <= clock.ms();
 }
@@ -206,7 +210,7 @@ export function settledOf(payment: PaymentRow): SettledPayment {
   };
 }
 
-/** Writes an answer down, unless the payment has become final meanwhile. */
+/** Stores a response, unless the payment has become final in the interim. */
 function conclude(
   ports: PaymentPorts,
   { payment, purchase }: Whole,
@@ -261,7 +265,7 @@ async function succeed(
   return { status: 'SUCCEEDED' };
 }
 
-/** The card that the buyer gave for later charges. */
+/** Returns the card that the buyer gave for later charges. */
 function methodOf({ provider, request }: PaymentRow, method: SavedMethod | null): PaymentMethod | null {
   if (method === null || request.saveMethod !== true || provider === 'NONE') return null;
   return { provider, ...method };

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => platform.close());
 
-/** What stands in the books of a creator, in cents. */
+/** Returns the ledger balances of a creator, in cents. */
 async function bookedOf({ account }: StripeShop): Promise<Record<string, number>> {
   const rows = await platform.app.container.sql<{ kind: string; cents: number }[]>`
     select kind, coalesce(sum(amount_cents), 0)::int as cents
@@ -21,7 +21,7 @@ async function bookedOf({ account }: StripeShop): Promise<Record<string, number>
   return Object.fromEntries(rows.map(({ kind, cents }) => [kind, cents]));
 }
 
-test('a card that a stranger gives under the address of a member pays for what they began alone', async () => {
+test("a card that a stranger gives under a member's email address pays only for the stranger's own subscription", async () => {
   const { stripe, shop, tier, open, send, goToStripe, hear, run } = platform;
   const of = await shop();
   const { session, intent } = await goToStripe(await open(of, { tierId: await tier(of) }));
@@ -44,7 +44,7 @@ test('a card that a stranger gives under the address of a member pays for what t
   ]);
 });
 
-test('a payout in another currency is shown as it is, and enters no sum', async () => {
+test('a payout in another currency is shown in it, and is not included in any balance', async () => {
   const { stripe, shop, hear, run, get, app } = platform;
   const of = await shop();
   const { accountRef } = of;
@@ -62,7 +62,7 @@ test('a payout in another currency is shown as it is, and enters no sum', async 
   await hear('payout.failed', inYen, accountRef);
   assert.deepEqual(await bookedOf(of), {});
 
-  // What a former version has booked as dollars is taken back when it is read again.
+  // A payout that an earlier version recorded in dollars is reversed when it is read again.
   const inEuro = stripe.payout(accountRef, 'in_transit', 700);
   await hear('payout.created', inEuro, accountRef);
   assert.equal((await bookedOf(of)).PAID_OUT, 700);
@@ -75,7 +75,7 @@ test('a payout in another currency is shown as it is, and enters no sum', async 
   assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
-test('pages that a buyer comes back to ask Stripe once in three seconds, and are counted by address', async () => {
+test('pages that a buyer returns to call Stripe once in three seconds, and are limited by IP address', async () => {
   const of = await platform.shop();
   const { stripe, open, video, goToStripe, app } = platform;
   const id = await open(of, { videoId: await video(of, 1000) });

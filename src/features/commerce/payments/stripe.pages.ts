@@ -11,15 +11,16 @@ interface Deps {
 const BODY_MAX_BYTES = 1_000_000;
 
 /**
- * `POST /webhooks/stripe`: what Stripe tells (docs/guides/money.md#set-up-stripe). 200 once it is kept, and for what is of no
- * concern; Stripe repeats everything else for days.
+ * Registers `POST /webhooks/stripe`, which receives Stripe's events (docs/guides/money.md#set-up-stripe).
+ * Returns 200 once the event is stored, and for irrelevant events; Stripe retries everything else for days.
  *
- * @throws {AppError} BAD_REQUEST, field `Stripe-Signature`, for what Stripe has not signed within five minutes.
+ * @throws {AppError} BAD_REQUEST, field `Stripe-Signature`, unless Stripe has signed the event within five
+ *   minutes.
  */
 export function stripeWebhookPage({ stripe, hints }: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.register(async (scope) => {
-      // The signature is over the bytes.
+      // The signature covers the raw bytes.
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser(
         '*',

@@ -18,14 +18,14 @@ beforeEach(() => {
   platform.stripe.cardAnswers = 'ok';
 });
 
-/** A buyer who has been sent to Stripe's page to pay for a film of 10 dollars. */
+/** Creates a checkout of a film for 10 dollars whose buyer is on Stripe's page. */
 async function sent() {
   const of = await platform.shop();
   const id = await platform.open(of, { videoId: await platform.video(of, 1000) });
   return { of, id, ...(await platform.goToStripe(id)) };
 }
 
-/** And has paid there, of which we were told. */
+/** Creates a sale that is paid at Stripe and reported by an event. */
 async function sold() {
   const sale = await sent();
   platform.stripe.pay(sale.session);
@@ -34,7 +34,7 @@ async function sold() {
 }
 
 const statusOf = async (of: StripeShop) => (await platform.purchases(of))[0]?.status;
-/** What stands in the books of a creator, in cents. */
+/** Returns the ledger balances of a creator, in cents. */
 async function bookedOf({ account }: StripeShop): Promise<Record<string, number>> {
   const rows = await platform.app.container.sql<{ kind: string; cents: number }[]>`
     select kind, coalesce(sum(amount_cents), 0)::int as cents
@@ -45,7 +45,7 @@ async function bookedOf({ account }: StripeShop): Promise<Record<string, number>
 
 const successOf = (id: string) => `http://marquee.test/thanks?order=1&checkout_id=${id}`;
 
-test('a film: the hosted page, Stripe’s page, back, and what Stripe tells afterwards changes nothing', async () => {
+test('a film is bought on Stripe’s page, and later Stripe events change nothing', async () => {
   const { of, id, session, intent } = await sent();
   const { stripe, comeBack, read, purchases, hear, eventsOf } = platform;
   assert.equal(await comeBack(id), `${stripe.url}/pay/${session}`, 'not paid yet');
@@ -67,7 +67,7 @@ test('a film: the hosted page, Stripe’s page, back, and what Stripe tells afte
   assert.deepEqual((await eventsOf(of)).sort(), told);
 });
 
-test('a subscription: begun, renewed, confirmed with the bank, on another card, and canceled', async () => {
+test('a subscription is begun, renewed, confirmed with the bank, paid by another card, and canceled', async () => {
   const { stripe, shop, tier, open, goToStripe, hear, read, run, eventsOf } = platform;
   clock.set('2026-01-31T10:00:00Z');
   const of = await shop();
@@ -99,7 +99,7 @@ test('a subscription: begun, renewed, confirmed with the bank, on another card, 
 
   stripe.cardAnswers = 'authentication_required';
   assert.deepEqual(await renew('2026-03-31'), ['PAST_DUE', '2026-03-31']);
-  // Their sessions last a day.
+  // Member sessions last a day.
   const enter = () => platform.member(of, 'ann@example.com');
   const member = await enter();
   assert.ok((await platform.mails('ann@example.com')).includes('subscription-confirm'));
@@ -132,7 +132,7 @@ test('a subscription: begun, renewed, confirmed with the bank, on another card, 
   ]);
 });
 
-test('a card is kept for what follows a trial', async () => {
+test('a card given for a trial is stored for the following charges', async () => {
   const { stripe, shop, tier, open, send, hear, read, run, get } = platform;
   const of = await shop();
   const id = await open(of, { tierId: await tier(of, { trialDays: 7 }) });
@@ -151,7 +151,7 @@ test('a card is kept for what follows a trial', async () => {
   assert.equal(charge?.params.payment_method, method);
 });
 
-test('a creator without a complete account: refused in words, and Stripe is asked afresh', async () => {
+test('a creator without a complete account gets an error message, and Stripe is called again', async () => {
   const { stripe, ask, video, shop } = platform;
   const of = await shop();
   const body = { videoId: await video(of) };
@@ -168,7 +168,7 @@ test('a creator without a complete account: refused in words, and Stripe is aske
   (await ask(of, body)).assertOk(201);
 });
 
-test('Stripe is down: 503, nothing is made, and the same key makes it later, once', async () => {
+test('an outage of Stripe causes a 503 and creates nothing, and the same key creates it later, once', async () => {
   const { stripe, ask, tier, video, shop, eventsOf, app } = platform;
   const of = await shop();
   const bodies = [{ tierId: await tier(of) }, { videoId: await video(of) }];
@@ -178,12 +178,12 @@ test('Stripe is down: 503, nothing is made, and the same key makes it later, onc
     stripe.faults = ['refuse', 'error'];
     (await ask(of, body, key)).assertError('SERVICE_UNAVAILABLE');
     assert.equal((await eventsOf(of)).length, before);
-    // As a process leaves it that dies while it asks.
+    // State left by a process that dies while it calls the provider.
     await app.container.sql`update idempotency_record set leased_until = ${clock.now()}
       where workspace_id = ${of.account.live} and status is null`;
     const made = (await ask(of, body, key)).assertOk(201);
     if ('videoId' in body) continue;
-    // The process died before its answer was stored; Stripe is not needed for it.
+    // The process died before its response was stored; Stripe is not needed for it.
     const id = made.string('data.id');
     await app.container.sql`update idempotency_record set status = null, body = null, leased_until = null
       where operation_id = (select operation_id from checkout where id = ${id})`;
@@ -193,7 +193,7 @@ test('Stripe is down: 503, nothing is made, and the same key makes it later, onc
   assert.equal((await eventsOf(of)).length, bodies.length);
 });
 
-test('Stripe is down while the buyer presses Pay: 503, and another press is the same charge', async () => {
+test('an outage of Stripe during the payment causes a 503, and another press is the same charge', async () => {
   const { stripe, open, video, shop, send, goToStripe, comeBack } = platform;
   const of = await shop();
   const id = await open(of, { videoId: await video(of) });
@@ -208,7 +208,7 @@ test('Stripe is down while the buyer presses Pay: 503, and another press is the 
   assert.equal(await comeBack(id), successOf(id));
 });
 
-test('what is told too early is asked for afresh, and what nobody told is found', async () => {
+test('a payment reported too early is fetched again, and one that is never reported is found', async () => {
   const { of, session, intent } = await sent();
   const { stripe, hear, run } = platform;
   await hear('checkout.session.completed', session);
@@ -221,7 +221,7 @@ test('what is told too early is asked for afresh, and what nobody told is found'
   assert.equal(await statusOf(of), 'PAID');
 });
 
-test('a dispute that is told before its payment', async () => {
+test('a dispute reported before its payment marks the purchase as disputed', async () => {
   const { of, session, intent } = await sent();
   const { stripe, hear, eventsOf } = platform;
   stripe.pay(session);
@@ -235,13 +235,13 @@ test('a dispute that is told before its payment', async () => {
   assert.deepEqual(told.sort(), ['payment.dispute_closed', 'payment.disputed', 'payment.succeeded']);
 });
 
-test('what a lost dispute took from the platform is taken from the creator, once; else the platform bears it', async () => {
+test('the cost of a lost dispute is recovered from the creator, once; otherwise the platform bears it', async () => {
   const { stripe, hear, app } = platform;
   const lose = async () => {
     const sale = await sold();
     const dispute = stripe.dispute(sale.intent, 'lost');
     stripe.calls = [];
-    // The dispute and its charge are read, and the answer about the reversal is lost.
+    // The dispute and its charge are read, and the response about the reversal is lost.
     stripe.faults = ['none', 'none', 'lost', 'lost'];
     await hear('charge.dispute.closed', dispute);
     stripe.faults = [];
@@ -262,7 +262,7 @@ test('what a lost dispute took from the platform is taken from the creator, once
   assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
-test('what is given back in Stripe’s dashboard is given back here: once, in any order, whoever bears it', async () => {
+test('a refund in Stripe’s dashboard is recorded once, in any order, whether the creator or the platform bears it', async () => {
   const { of, session, intent } = await sent();
   const { stripe, hear, app, eventsOf } = platform;
   stripe.pay(session);
@@ -274,11 +274,11 @@ test('what is given back in Stripe’s dashboard is given back here: once, in an
   const borne = stripe.refundThere(intent, 600, true);
   await hear('refund.created', borne);
   assert.equal(await statusOf(of), 'REFUNDED');
-  // It came back to the platform days later: what is owed to the buyer is the operator's matter.
+  // The money returned to the platform days later: the operator settles it with the buyer.
   Object.assign(stripe.object(borne), { status: 'failed', failure_reason: 'expired_or_canceled_card' });
   await hear('refund.failed', borne);
   assert.equal(await statusOf(of), 'REFUNDED');
-  // The creator gave back 380 of 950, the platform the rest.
+  // The creator returned 380 of 950, the platform the rest.
   assert.deepEqual(await bookedOf(of), { BUYERS: 0, CREATOR: 570, FEES: -570 });
   const rows = (await platform.get(of, '/monetization/payments')).list('data').map((row) => {
     const { type, amountCents, status } = Object(row);
@@ -294,7 +294,7 @@ test('what is given back in Stripe’s dashboard is given back here: once, in an
   assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
-test('a refund there that nobody tells of ends what it paid for, whatever else is told meanwhile', async () => {
+test('an unreported refund at Stripe ends the refunded subscription, regardless of other events in the interim', async () => {
   const { stripe, shop, tier, open, goToStripe, hear, read, run, get } = platform;
   const of = await shop();
   const id = await open(of, { tierId: await tier(of) });
@@ -313,7 +313,7 @@ test('a refund there that nobody tells of ends what it paid for, whatever else i
   assert.deepEqual([status, cancelReason], ['CANCELED', 'REFUNDED']);
 });
 
-test('payouts: as Stripe tells, as they are found, and as the operator starts them', async () => {
+test('payouts are synced from Stripe events, from polling, and from operator requests', async () => {
   const { stripe, shop, hear, run, get, app } = platform;
   const of = await shop();
   const { accountRef } = of;
@@ -346,16 +346,16 @@ test('payouts: as Stripe tells, as they are found, and as the operator starts th
   assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);
 });
 
-test('money that comes when the place is gone is given back whole, and when it is free it buys', async () => {
+test('a late payment is refunded in full when the spot is taken, and completes the checkout when it is free', async () => {
   const { stripe, shop, tier, open, goToStripe, hear, read, run } = platform;
-  // What other tests have left open is over.
+  // Expire the checkouts that other tests have left open.
   clock.advance(30 * MINUTE_MS);
   await run('checkouts');
   const of = await shop();
   const tierId = await tier(of, { maxMembers: 1 });
   const [late, quick] = [await open(of, { tierId }), await open(of, { tierId })];
   const first = await goToStripe(late);
-  // Stripe cannot be asked to end the session when the time is over, so it is still open there.
+  // Stripe cannot be called to end the session in time, so it is still open there.
   clock.advance(30 * MINUTE_MS);
   stripe.faults = ['refuse', 'refuse'];
   await run('checkouts');
@@ -386,7 +386,7 @@ test('money that comes when the place is gone is given back whole, and when it i
   assert.equal((await read(of, free)).at('data.status'), 'COMPLETED', 'paid before it was called off');
 });
 
-test('what Stripe has not signed is refused', async () => {
+test('requests without a Stripe signature are rejected', async () => {
   const { session } = await sent();
   const { stripe, tell, app } = platform;
   const { body, signature } = stripe.event('checkout.session.expired', session);

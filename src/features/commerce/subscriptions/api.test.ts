@@ -14,7 +14,7 @@ after(() => app.close());
 
 const DECLINES_LATER = '4000000000000341';
 
-/** What the worker does each minute, at this time. */
+/** Runs the worker's minute tasks at this time. */
 async function runAt(time: string | number) {
   clock.set(time);
   await app.container.subscriptions.letters.send();
@@ -25,7 +25,7 @@ async function endOf(at: Awaited<ReturnType<typeof creator>>, id: string) {
   return Date.parse((await at.get(id)).assertOk(200).string('data.currentPeriodEnd'));
 }
 
-test('it is listed, renewed on its day, and counted once by two nodes', async () => {
+test('a subscription is listed, renewed on its day, and counted once by two nodes', async () => {
   clock.set('2026-01-31T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();
@@ -53,7 +53,7 @@ test('it is listed, renewed on its day, and counted once by two nodes', async ()
   assert.deepEqual(await at.told(id), ['created', 'renewed']);
 });
 
-test('a trial, its first charge, and a declined one that is tried on days 1, 3, 5 and 7', async () => {
+test('a trial, its first charge, and a declined charge that is retried on days 1, 3, 5 and 7', async () => {
   clock.set('2026-03-02T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier({ trialDays: 7 });
@@ -95,7 +95,7 @@ test('a trial, its first charge, and a declined one that is tried on days 1, 3, 
   assert.equal(await at.memberCount(tier), 0);
 });
 
-test('another card brings back what was declined, in the same period', async () => {
+test('another card pays a declined renewal, in the same period', async () => {
   clock.set('2026-04-30T10:00:00Z');
   const at = await creator(app);
   const member = await at.subscribe(await at.tier(), { card: DECLINES_LATER });
@@ -110,7 +110,7 @@ test('another card brings back what was declined, in the same period', async () 
   assert.deepEqual(await at.told(id), ['created', 'payment_failed', 'recovered']);
 });
 
-test('cancel at the end of the period, resume, cancel again, and at once', async () => {
+test('a subscription can be canceled at the end of the period, resumed, canceled again, and canceled immediately', async () => {
   clock.set('2026-06-15T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();
@@ -144,7 +144,7 @@ test('cancel at the end of the period, resume, cancel again, and at once', async
   assert.deepEqual(await at.told(other.id), ['created', 'canceled']);
 });
 
-test('a switch: now against the difference, later, and back', async () => {
+test('a switch takes effect now for the difference, later, and back', async () => {
   clock.set('2026-07-10T10:00:00Z');
   const at = await creator(app);
   const [small, large, yearly, foreign] = [
@@ -197,7 +197,7 @@ test('a declined switch changes nothing', async () => {
   assert.equal(claims.reserved_count, 0);
 });
 
-test('members keep their price unless it is migrated, which they are told of', async () => {
+test('members keep their price unless it is migrated, which they are notified of', async () => {
   clock.set('2026-08-05T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();
@@ -223,7 +223,7 @@ test('members keep their price unless it is migrated, which they are told of', a
   assert.deepEqual(await at.mails(customer.email), ['subscription-price']);
 });
 
-test('nobody keeps the old price by leaving for a moment: not by a cancellation, nor by a switch', async () => {
+test('leaving for a moment, by cancellation or switch, does not preserve the old price', async () => {
   clock.set('2026-08-06T10:00:00Z');
   const at = await creator(app);
   const [tier, small, full] = [
@@ -244,7 +244,7 @@ test('nobody keeps the old price by leaving for a moment: not by a cancellation,
   for (const { id } of members) assert.equal((await at.get(id)).at('data.pendingPriceCents'), 700);
   (await at.post(switching, 'switch', { tierId: full })).assertOk(200);
   await runAt(await endOf(at, canceling));
-  // The other tier was full: they stay, at the price of the members.
+  // The other tier was full: they stay, at the members' price.
   for (const { id } of members) {
     const after = (await at.get(id)).assertOk(200);
     assert.deepEqual([after.at('data.tierId'), after.at('data.priceCents')], [tier, 700]);
@@ -252,7 +252,7 @@ test('nobody keeps the old price by leaving for a moment: not by a cancellation,
   }
 });
 
-test('simulations: renewals, declines, disputes, and the end', async () => {
+test('simulations cover renewals, declines, disputes, and the end', async () => {
   clock.set('2026-09-01T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();
@@ -285,7 +285,7 @@ test('simulations: renewals, declines, disputes, and the end', async () => {
   );
 });
 
-test('a refund of the present period ends it', async () => {
+test('a refund of the current period ends the subscription', async () => {
   clock.set('2026-10-01T10:00:00Z');
   const at = await creator(app);
   const { id, purchaseId } = await at.subscribe(await at.tier());
@@ -303,7 +303,7 @@ test('a refund of the present period ends it', async () => {
   assert.deepEqual([after.at('data.status'), after.at('data.cancelReason')], ['CANCELED', 'REFUNDED']);
 });
 
-test('a yearly renewal is told of, and a card that ends', async () => {
+test('a yearly renewal and an expiring card are announced', async () => {
   clock.set('2026-11-10T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier({ priceCents: 5000, interval: 'YEAR' });
@@ -320,7 +320,7 @@ test('a yearly renewal is told of, and a card that ends', async () => {
   assert.equal(kinds.length, 1);
 });
 
-test('suspended creators renew nothing, and afterwards nobody pays for that time', async () => {
+test('suspended creators renew nothing, and members do not pay for that time afterwards', async () => {
   clock.set('2031-01-05T10:00:00Z');
   const at = await creator(app);
   const { id } = await at.subscribe(await at.tier());
@@ -341,7 +341,7 @@ test('suspended creators renew nothing, and afterwards nobody pays for that time
   assert.deepEqual(await at.told(id), ['created', 'renewed']);
 });
 
-test('a key without a finance permission is refused', async () => {
+test('a key without a finance permission is rejected', async () => {
   const at = await creator(app);
   const { key } = await app.createKey({ account: at.account, mode: 'test', scope: 'STANDARD' });
   (await app.request('GET', '/me/subscriptions', { key })).assertError('FINANCIAL_SCOPE_REQUIRED');

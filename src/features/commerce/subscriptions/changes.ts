@@ -5,7 +5,7 @@ import type { SubscriptionPorts, TransactionContext } from './ports.ts';
 import * as repository from './repository.ts';
 import type { Change, SubscriptionRow } from './rules.ts';
 
-/** What the events about a subscription say. */
+/** Returns the data of the events about a subscription. */
 export function eventDataOf(row: SubscriptionRow, sequence: number) {
   return {
     subscriptionId: row.id,
@@ -19,9 +19,8 @@ export function eventDataOf(row: SubscriptionRow, sequence: number) {
 }
 
 /**
- * Writes a change of a locked subscription down, with the places of the tiers, the event and the mail that follow.
- *
- * @param wasClaimed the place in a tier that the member comes to was claimed.
+ * Stores a change of a locked subscription, and adjusts the tiers' spots and sends the event and email that
+ * follow.
  */
 export async function apply(
   ports: SubscriptionPorts,
@@ -64,7 +63,7 @@ async function movePlaces(
   await releaseClaim({ places }, tx, before);
 }
 
-/** The charge that was under way does not bring the other tier it was for. */
+/** Releases the spot of the tier that the pending charge was for. */
 export async function releaseClaim(
   { places }: Pick<SubscriptionPorts, 'places'>,
   tx: TransactionContext['tx'],
@@ -73,7 +72,10 @@ export async function releaseClaim(
   if (claimed !== null && claimed !== present) await places.release(tx, claimed);
 }
 
-/** The tier now, or the one of the next period; that it was planned is told already when it comes. */
+/**
+ * Returns the changed tier, current or pending. When a pending tier takes effect, its planning has been
+ * reported already.
+ */
 function changesOf(before: SubscriptionRow, after: SubscriptionRow) {
   if (before.tier_id !== after.tier_id) {
     return { tierId: { from: before.tier_id, to: after.tier_id } };
@@ -82,11 +84,7 @@ function changesOf(before: SubscriptionRow, after: SubscriptionRow) {
   return { pendingTierId: { from: before.pending_tier_id, to: after.pending_tier_id } };
 }
 
-/**
- * Mails a member, whose address was typed once: no more than their mailbox takes.
- *
- * @returns whether it is mailed.
- */
+/** Emails a member, whose address was typed once, within the limit of their mailbox. */
 export async function mailMember(
   { mailbox, mailCaps }: Pick<SubscriptionPorts, 'mailbox' | 'mailCaps'>,
   tx: TransactionContext['tx'],
@@ -97,7 +95,7 @@ export async function mailMember(
   return true;
 }
 
-/** What its mails say. */
+/** Returns the context of its emails. */
 export async function emailContext(
   { memberPage }: Pick<SubscriptionPorts, 'memberPage'>,
   tx: TransactionContext['tx'],

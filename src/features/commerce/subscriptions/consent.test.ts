@@ -28,14 +28,14 @@ const switchTo = (of: Shop, id: string, tierId: string) =>
 const simulate = (of: Shop, id: string, event: string) =>
   call(of, 'POST', `/me/subscriptions/${id}/simulate`, { event });
 
-/** Begins a subscription on the page of a checkout. */
+/** Begins a subscription on the checkout page. */
 async function begin(of: Shop, offer: object, fields: Record<string, string> = {}): Promise<string> {
   const id = await open(of, offer);
   assert.equal((await pay(id, { email: VICTIM, card: VICTIMS_CARD, ...fields })).status, 303);
   return (await read(of, id)).string('data.subscriptionId');
 }
 
-/** What the bank charged, in cents, with the last digits of the card. */
+/** Returns the charges at the bank, in cents, with the last digits of the card. */
 async function charges({ account }: Shop): Promise<string[]> {
   const rows = await app.container.sql<{ cents: number; card: string }[]>`
     select amount_cents::int as cents, right(card, 4) as card from sandbox_payment
@@ -82,7 +82,7 @@ async function dayPasses(days: number): Promise<void> {
   await runTask(app.container, 'subscriptions');
 }
 
-test('a switch by the API charges no card of a holder who gave none for the subscription', async () => {
+test('a switch by the API charges no card that was not given for the subscription', async () => {
   const of = await shop();
   const dear = await tier(of, { name: 'Patron', priceCents: 49_500 });
   const plain = await tier(of);
@@ -105,7 +105,7 @@ test('a switch by the API charges no card of a holder who gave none for the subs
   assert.deepEqual((await charges(of)).toSorted(), ['49000 0077', '500 4242']);
 });
 
-test('a payment under the address of a member leaves their cards as they are', async () => {
+test("a payment under a member's email address leaves their cards unchanged", async () => {
   const of = await shop();
   const [own, cheap] = [await tier(of), await tier(of, { name: 'Cheap', priceCents: 100 })];
   const mine = await begin(of, { tierId: own });
@@ -115,7 +115,7 @@ test('a payment under the address of a member leaves their cards as they are', a
   for (const id of [mine, strangers]) assert.equal((await subscription(of, id)).at('data.status'), 'ACTIVE');
 });
 
-test('agreement counts for one subscription', async () => {
+test('agreement applies to one subscription', async () => {
   const of = await shop();
   await code(of, { code: 'free', percentOff: 100 });
   const offer = { tierId: await tier(of), discountCode: 'free' };
@@ -129,7 +129,7 @@ test('agreement counts for one subscription', async () => {
   assert.equal((await subscription(of, strangers)).at('data.status'), 'PAST_DUE');
 });
 
-test('a trial opens no other tier: a dearer one is charged whole, and its period begins', async () => {
+test('a trial grants access to no other tier: a more expensive one is charged in full, and its period begins', async () => {
   const of = await shop();
   const cheap = await tier(of, { name: 'Cheap', priceCents: 100, trialDays: 14 });
   const dear = await tier(of, { name: 'Dear', priceCents: 99_900, trialDays: 14 });
@@ -155,7 +155,7 @@ test('a trial opens no other tier: a dearer one is charged whole, and its period
   assert.deepEqual([still.at('data.status'), still.at('data.tierId')], ['TRIALING', cheap]);
 });
 
-/** Supporter for 500, then Patron for 900, then Friend for 2,000 cents, in one period. */
+/** Upgrades from Supporter for 500 to Patron for 900 and Friend for 2,000 cents, in one period. */
 async function upgraded(of: Shop) {
   const tiers = [
     await tier(of),
@@ -173,7 +173,7 @@ async function upgraded(of: Shop) {
   return { id, tiers, now };
 }
 
-test('a full refund of an upgrade goes back to the tier and price before it, in the same period', async () => {
+test('a full refund of an upgrade restores the previous tier and price, in the same period', async () => {
   const of = await shop();
   const { tiers, now } = await upgraded(of);
   await refund(of, 1100);
@@ -188,7 +188,7 @@ test('a full refund of an upgrade goes back to the tier and price before it, in 
   assert.equal((await now())[0], 'CANCELED');
 });
 
-test('a full refund of an upgrade refunds those that followed it', async () => {
+test('a full refund of an upgrade refunds later upgrades', async () => {
   const of = await shop();
   const { tiers, now } = await upgraded(of);
   await refund(of, 400);
@@ -199,7 +199,7 @@ test('a full refund of an upgrade refunds those that followed it', async () => {
   assert.deepEqual(paid.toSorted(), ['1100 REFUNDED', '400 REFUNDED', '500 PAID']);
 });
 
-test('a lost dispute about an upgrade goes back to the tier and price before it', async () => {
+test('a lost dispute about an upgrade restores the previous tier and price', async () => {
   const of = await shop();
   const { id, tiers, now } = await upgraded(of);
   assert.equal((await simulate(of, id, 'DISPUTED')).assertOk(200).at('data.isDisputed'), true);
@@ -208,7 +208,7 @@ test('a lost dispute about an upgrade goes back to the tier and price before it'
   assert.deepEqual(await now(), ['ACTIVE', tiers[1], 900]);
 });
 
-test('a dispute that is decided, or was never opened, cannot be opened or decided', async () => {
+test('a decided or missing dispute cannot be opened or decided', async () => {
   const of = await shop();
   const id = await begin(of, { tierId: await tier(of) });
   (await simulate(of, id, 'DISPUTE_WON')).assertError('CONFLICT');
@@ -225,7 +225,7 @@ test('a dispute that is decided, or was never opened, cannot be opened or decide
   );
 });
 
-test('a subscription that a code makes free is a sale of 0, with or without a trial', async () => {
+test('a subscription that a code covers in full is a sale of 0, with or without a trial', async () => {
   const of = await shop();
   await code(of, { code: 'free', percentOff: 100 });
   const now = { tierId: await tier(of), discountCode: 'free' };

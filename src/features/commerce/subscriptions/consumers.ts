@@ -9,7 +9,7 @@ interface Deps {
   tierUpdated: typeof tierUpdated;
 }
 
-/** Listens for what becomes of payments, and for prices that members are to pay as well. */
+/** Creates the consumers of payment results, and of prices that apply to existing members. */
 export function createSubscriptionConsumers({ subscriptions, payment, tierUpdated }: Deps): EventConsumer[] {
   const { outcomes } = subscriptions;
   return [

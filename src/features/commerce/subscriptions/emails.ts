@@ -2,7 +2,7 @@ import { formatMoney, INTERVAL_LABELS } from '../../../kernel/format-money.ts';
 import type { EmailContextRow } from './repository.ts';
 import { nextTerms, type SubscriptionRow } from './rules.ts';
 
-/** The words of the mails to members; plain text, so that there is nothing in them to be misread. */
+/** Plain-text emails to members, so that no content is interpreted as markup. */
 
 export interface Mail {
   kind: string;
@@ -11,7 +11,7 @@ export interface Mail {
   text: string;
 }
 
-/** Whom and what a mail is about. */
+/** Recipient and subject of an email. */
 export interface EmailContext extends EmailContextRow {
   row: SubscriptionRow;
   /** The member page. */
@@ -38,11 +38,11 @@ const what = ({ tier_name: tier, creator_name: name, username }: EmailContext) =
 const card = ({ row: { payment_method: method } }: EmailContext) =>
   method === null ? 'your card' : `your ${method.brand} card that ends in ${method.last4}`;
 
-/** A renewal that was declined. */
+/** Declined renewal. */
 interface Declined {
   priceCents: number;
   failureCode: string | null;
-  /** When it is tried again; null after the last try. */
+  /** Time of the next try; null after the last one. */
   next: Date | null;
 }
 
@@ -66,7 +66,7 @@ export function paymentFailedEmail(about: EmailContext, { priceCents, failureCod
   );
 }
 
-/** Nobody was there to confirm the charge with the bank, or nobody has ever given the card for it. */
+/** Creates the email for a charge that the member has to confirm, or for which no card was ever given. */
 function confirmMail(about: EmailContext, priceCents: number, next: Date): Mail {
   const { row } = about;
   if (row.payment_method === null) {
@@ -95,11 +95,14 @@ export function renewalReminderEmail(about: EmailContext): Mail {
   ]);
 }
 
-/** What comes next has another price; where a switch is planned, also what it then costs to stay after all. */
+/**
+ * Creates the email about another price of the next period; where a switch is planned, also about the price
+ * of staying.
+ */
 export function priceChangeEmail(about: EmailContext): Mail {
   const { row, planned_name: planned } = about;
   const { priceCents, interval } = nextTerms(row);
-  // What was declined is charged with the next try, after the end of the period.
+  // A declined charge is repeated with the next try, after the end of the period.
   const from = day(row.next_charge_at ?? row.current_period_end, about);
   const own = (cents: number) =>
     `${what(about)} costs ${formatMoney(cents)} a ${INTERVAL_LABELS[row.interval]} instead of ${formatMoney(row.price_cents)}`;
@@ -117,7 +120,10 @@ export function priceChangeEmail(about: EmailContext): Mail {
   ]);
 }
 
-/** The creator would charge a switch, and no card was given for the subscription. */
+/**
+ * Creates the email that asks a member to agree to a switch with a charge, where the subscription has no
+ * card.
+ */
 export function switchMail(
   about: EmailContext,
   { tierName, priceCents, dueCents }: { tierName: string; priceCents: number; dueCents: number },
@@ -129,7 +135,7 @@ export function switchMail(
   ]);
 }
 
-/** It is over, or will be at the end of the period. */
+/** Creates the email about a subscription that has ended, or will end with the period. */
 export function subscriptionCanceledEmail(about: EmailContext): Mail {
   const { row } = about;
   const lines = row.cancel_at_period_end

@@ -61,7 +61,7 @@ const told = (
   change: { status?: 'PAST_DUE' | 'CANCELED' | 'EXPIRED' } = {},
 ) => defineEvent({ type, description, data, sample: { ...sample, ...change } });
 
-/** Told to people, too. */
+/** Adds a notification for people. */
 const ended = (body: string): Pick<EventDefinition<typeof data>, 'notice'> => ({
   notice: {
     severity: 'INFO',
@@ -73,7 +73,7 @@ const ended = (body: string): Pick<EventDefinition<typeof data>, 'notice'> => ({
   },
 });
 
-/** What a change of state tells; a switch says what has changed, and is told apart. */
+/** Events of the state transitions; a switch reports its changes and has an event of its own. */
 export const EVENT_BY_TRANSITION: Readonly<
   Record<Exclude<SubscriptionEventName, 'updated'>, EventDefinition<typeof data>>
 > = {
@@ -108,7 +108,7 @@ export const EVENT_BY_TRANSITION: Readonly<
   },
 };
 
-/** Thin: what is paid is read from the gated endpoints. */
+/** Event definitions with minimal data: paid content is read from the gated endpoints. */
 export const subscriptionEvents: EventDefinition[] = [
   subscriptionCreated,
   subscriptionUpdated,

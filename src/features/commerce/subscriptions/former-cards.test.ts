@@ -17,7 +17,7 @@ after(() => app.close());
 
 const { shop, tier, open, read, pay } = checkoutClient(() => app);
 
-test('a card of a customer becomes the one of a subscription only where history proves it', async () => {
+test("a customer's card is assigned to a subscription only where its history proves it", async () => {
   const { sql } = app.container;
   const of = await shop();
   const small = await tier(of);
@@ -37,7 +37,7 @@ test('a card of a customer becomes the one of a subscription only where history 
   const path = `/me/subscriptions/${alone}/switch`;
   (await app.request('POST', path, { key: of.key, body })).assertOk(200);
 
-  // As a former version has left it.
+  // State left by an earlier version.
   await sql`
     update customer set provider = 'SANDBOX', provider_ref = 'sbc_1', method_ref = 'sbm_1', card_brand = 'visa',
       card_last4 = '4242', card_exp_month = 12, card_exp_year = 2030 where workspace_id = ${of.account.test}`;

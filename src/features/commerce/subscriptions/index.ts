@@ -1,8 +1,4 @@
-/**
- * Subscriptions: what members have of tiers, and how it is renewed, changed and ended.
- *
- * Terminology: a *period* is a month or a year, counted from the *anchor*; a *switch* brings another tier.
- */
+/** Subscriptions: memberships of tiers, and their renewals, changes and ends. */
 import { memberChanges, membersAt } from './metrics.repository.ts';
 
 export { createSubscriptionConsumers } from './consumers.ts';
@@ -13,5 +9,5 @@ export { subscriptionRoutes } from './routes.ts';
 export { createSubscriptions, type NewSubscription, type Subscriptions } from './service.ts';
 export { createSimulations } from './simulation.service.ts';
 
-/** How many members there are, and what they bring, for whoever counts. */
+/** Member counts and recurring revenue for metrics. */
 export const memberMetrics = { at: membersAt, changes: memberChanges };

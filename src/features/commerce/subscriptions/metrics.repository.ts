@@ -4,13 +4,13 @@ import type { Db } from '../../../platform/db/index.ts';
 import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
 
 export interface MembersAt {
-  /** With those on trial, and those whose renewal failed and is tried again. */
+  /** Includes members on trial, and those whose renewal failed and is retried. */
   members: number;
-  /** What those who pay bring in a month, at their prices of today: a year's price is divided by 12, floored. */
+  /** Monthly revenue of paying members at their current prices: a yearly price is divided by 12, floored. */
   mrrCents: number;
 }
 
-/** Who was a member at each of these moments. */
+/** Returns the member counts at each of these moments. */
 export async function membersAt(db: Db, workspaceId: string, moments: readonly Date[]): Promise<MembersAt[]> {
   const { rows } = await sql<MembersAt>`
     ${CUSTOM_PLAN} select found.* from unnest(${moments.map((at) => at.toISOString())}::timestamptz[])
@@ -30,7 +30,7 @@ export interface MemberChanges {
   ended: number;
 }
 
-/** How many memberships began and ended in each of these spans. */
+/** Returns the memberships that began and ended in each interval. */
 export async function memberChanges(
   db: Db,
   workspaceId: string,

@@ -8,7 +8,7 @@ import type { SubscriptionRow } from './rules.ts';
 import * as rules from './rules.ts';
 import * as switches from './switch.rules.ts';
 
-/** What payments mean for subscriptions, in the transaction that tells of them. */
+/** Effects of payment events on subscriptions, in the transaction of the event. */
 export interface PaymentOutcomes {
   succeeded(work: TransactionContext, told: PaymentEventData): Promise<void>;
   failed(work: TransactionContext, told: PaymentEventData): Promise<void>;
@@ -21,7 +21,7 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
   return {
     async succeeded(work, told) {
       const row = await subscriptionOf(work.tx, told);
-      // The first charge: whoever asked for it makes the subscription.
+      // First charge: the checkout creates the subscription.
       if (row === undefined) return;
       if (row.payment_id === told.paymentId) await charged(ports, work, row, told);
       else if (row.purchase_id !== told.purchaseId) await giveBack(ports, work, row, told);
@@ -63,7 +63,7 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
   };
 }
 
-/** @returns whether the purchase paid for an upgrade of the present period, which is taken back. */
+/** @returns whether the purchase paid for an upgrade of the current period, which is reversed. */
 async function downgrade(
   ports: SubscriptionPorts,
   work: TransactionContext,
@@ -84,12 +84,12 @@ async function subscriptionOf(tx: TransactionContext['tx'], { kind, resourceId }
   return kind === 'SUBSCRIPTION' && resourceId !== null ? repository.lockAny(tx, resourceId) : undefined;
 }
 
-/** Does this purchase pay for the present period? */
+/** Reports whether this purchase pays for the current period. */
 function paysFor(row: SubscriptionRow, purchaseId: string): boolean {
   return row.purchase_id === purchaseId || row.upgrades.some((upgrade) => upgrade.purchaseId === purchaseId);
 }
 
-/** The charge under way has succeeded. */
+/** Handles the success of the pending charge. */
 async function charged(
   ports: SubscriptionPorts,
   work: TransactionContext,
@@ -102,7 +102,7 @@ async function charged(
   const { payment_method: given } = await ports.payments.paymentOf(tx, paymentId);
   const change = paidChange(row, terms, purchaseId, ports.clock.now());
   if (change === null) return;
-  // Whoever pays on the member page gives a card or agrees to the one that is known.
+  // Paying on the member page gives a card or confirms the known one.
   const isChosen = row.charge_kind === 'CONFIRMATION' || row.payment_method === null;
   const patch = { ...change.patch, ...(isChosen && given !== null ? { payment_method: given } : {}) };
   await apply(ports, work, row, { ...change, patch }, true);
@@ -124,7 +124,7 @@ async function declined(
 ): Promise<void> {
   const change = rules.onPaymentDeclined(row, ports.clock.now());
   if (change === null) return;
-  // Its claim is given back already.
+  // Its spot has been released already.
   const after = await apply(ports, work, { ...row, charge_tier_id: null }, change);
   if (change.told === 'expired') await ports.payments.abandon(work.tx, purchaseId);
   const isTold = change.told === 'payment_failed' || change.told === 'expired';
@@ -136,7 +136,7 @@ async function declined(
   await mailMember(ports, work.tx, mails.paymentFailedEmail(facts, failure));
 }
 
-/** What was paid for a subscription that is over, or does not wait for it, is refunded in full. */
+/** Refunds a payment in full when its subscription has ended, or does not wait for it. */
 async function giveBack(
   ports: SubscriptionPorts,
   work: TransactionContext,
@@ -158,7 +158,7 @@ async function refund(
   reason: string,
 ): Promise<void> {
   const { status, amount_cents: amount } = await payments.purchaseOf(tx, purchaseId);
-  // A bank decides about the money of a disputed one.
+  // The bank decides about the money of a disputed purchase.
   if (amount === 0 || (status !== 'PAID' && status !== 'PARTIALLY_REFUNDED')) return;
   const requestId = { own: 'late' } as const;
   const all = { workspaceId, purchaseId, amountCents: null, reason, requestId };

@@ -6,7 +6,7 @@ import type { MailCaps } from '../../integration/mail/index.ts';
 import type { Payments } from '../payments/index.ts';
 import type { TierCapacity } from '../tiers/index.ts';
 
-/** What subscriptions are built on. */
+/** Dependencies of subscriptions. */
 export interface SubscriptionPorts {
   db: Db;
   events: Pick<Events, 'transaction'>;
@@ -29,12 +29,12 @@ export interface SubscriptionPorts {
     enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
   };
   mailCaps: Pick<MailCaps, 'mayMail'>;
-  /** Where a member looks after what they have: the address of the page. */
+  /** Returns the URL of the member page. */
   memberPage(creator: { username: string; mode: 'live' | 'test' }): string;
   publicUrl: string;
 }
 
-/** A transaction, and what it appends. */
+/** Transaction and the function that appends its events. */
 export interface TransactionContext {
   tx: Tx;
   append: AppendEvent;

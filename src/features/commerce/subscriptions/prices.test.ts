@@ -7,7 +7,10 @@ import { CARDS } from '../../../../test/money/buyer.ts';
 import { creator } from '../../../../test/money/subscriber.ts';
 import { DAY_MS } from '../../../kernel/durations.ts';
 
-/** Prices that are migrated at an awkward moment: nobody pays a dearer one untold, and none is lost. */
+/**
+ * Tests of price migrations at inconvenient moments: members never pay a higher price unannounced, and no
+ * price is lost.
+ */
 
 let app: TestApp;
 const clock = new TestClock('2026-01-10T10:00:00Z');
@@ -24,7 +27,7 @@ const MINUTE_MS = 60_000;
 const tellMembers = () => app.container.subscriptions.letters.send();
 const renewDue = () => app.container.subscriptions.renewals.renewDue();
 
-/** What the worker does each minute, at this time. */
+/** Runs the worker's minute tasks at this time. */
 async function runAt(time: number) {
   clock.set(time);
   await tellMembers();
@@ -39,7 +42,7 @@ async function endOf(at: Creator, { id }: Member) {
   return Date.parse((await at.get(id)).assertOk(200).string('data.currentPeriodEnd'));
 }
 
-/** The tier, its price for this member, and what comes next. */
+/** Returns the tier, its price for this member, and the pending terms. */
 async function termsOf(at: Creator, { id }: Member) {
   const data = Object((await at.get(id)).assertOk(200).at('data'));
   return [data.tierId, data.priceCents, data.pendingTierId, data.pendingPriceCents];
@@ -56,14 +59,14 @@ async function paidFor({ id }: Member) {
   return rows.map(({ amount_cents: cents }) => cents);
 }
 
-/** The mails of a kind to a member, the newest first. */
+/** Returns the emails of a kind to a member, newest first. */
 async function mailsTo({ customer }: Member, what: string) {
   const { mailbox } = app.container;
   const mails = (await mailbox.list()).filter(({ kind, to }) => kind === what && to === customer.email);
   return Promise.all(mails.map(async ({ id }) => (await mailbox.get(id)).text ?? ''));
 }
 
-test('whoever plans a switch is told what it costs to stay, before they pay that', async () => {
+test('a member with a planned switch is notified of the price of staying before paying it', async () => {
   clock.set('2026-01-10T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();
@@ -84,7 +87,7 @@ test('whoever plans a switch is told what it costs to stay, before they pay that
   assert.equal((await mailsTo(member, 'subscription-price')).length, 1, 'told once');
 });
 
-test('whoever plans a switch after the price was raised has been told of it, or is', async () => {
+test('a member who plans a switch after a price increase is notified of it once', async () => {
   clock.set('2026-01-10T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();
@@ -102,7 +105,7 @@ test('whoever plans a switch after the price was raised has been told of it, or 
   assert.equal((await mailsTo(told, 'subscription-price')).length, 2, 'of 700 and of 800');
 });
 
-test('a renewal waits until its member is told of the price', async () => {
+test('a renewal waits until its member is notified of the price', async () => {
   clock.set('2026-02-05T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();
@@ -122,7 +125,7 @@ test('a renewal waits until its member is told of the price', async () => {
   assert.equal((await mailsTo(member, 'subscription-price')).length, 1);
 });
 
-test('a price that is raised while a switch is charged comes with the next period', async () => {
+test('a price raised while a switch is charged applies from the next period', async () => {
   clock.set('2026-03-05T10:00:00Z');
   const at = await creator(app);
   const [tier, large] = [await at.tier(), await at.tier({ name: 'Patron', priceCents: 900 })];
@@ -132,7 +135,7 @@ test('a price that is raised while a switch is charged comes with the next perio
     (await at.post(one.id, 'switch', { tierId: large })).assertError('SERVICE_UNAVAILABLE');
   }
   (await at.post(leaving.id, 'cancel', { atPeriodEnd: true })).assertOk(200);
-  // The tier that they come from, too: that is not theirs any more.
+  // Migrate the previous tier, too: it no longer applies to them.
   await migrate(at, tier, 600);
   await migrate(at, large, 1500);
   for (const one of [member, leaving]) {
@@ -152,7 +155,7 @@ test('a price that is raised while a switch is charged comes with the next perio
   assert.deepEqual(await termsOf(at, member), [large, 1500, null, null]);
 });
 
-test('a price that is raised while a renewal brings its tier is kept, whether that is paid or declined', async () => {
+test('a price raised while a renewal switches the tier is retained, whether the charge is paid or declined', async () => {
   clock.set('2026-05-05T10:00:00Z');
   const at = await creator(app);
   const [tier, small] = [await at.tier(), await at.tier({ name: 'Small', priceCents: 300 })];
@@ -192,7 +195,7 @@ test('a price that is raised while a renewal brings its tier is kept, whether th
   assert.deepEqual(await paidFor(paying), [500, 300, 800]);
 });
 
-/** The charge under way comes to another end than the card says. */
+/** Declines the pending charge at the bank, contrary to the behavior of the card. */
 async function declineAtBank({ id }: Member) {
   const { db } = app.container;
   const { provider_key: key } = await db
@@ -234,7 +237,7 @@ test('a switch does not begin at a price that changes at that moment', async () 
   assert.deepEqual(await paidFor(member), [500, 700]);
 });
 
-test('a simulated renewal tells of the price first, as the worker does', async () => {
+test('a simulated renewal announces the price first, as the worker does', async () => {
   clock.set('2026-09-05T10:00:00Z');
   const at = await creator(app);
   const tier = await at.tier();

@@ -8,28 +8,31 @@ import * as repository from './repository.ts';
 import type { SubscriptionRow } from './rules.ts';
 import * as rules from './rules.ts';
 
-/** What members are told before it happens: another price, a yearly renewal, a card that ends. */
+/** Emails sent before a change: another price, a yearly renewal, an expiring card. */
 export interface ReminderEmails {
   send(): Promise<void>;
-  /** Of another price, to one member, now. */
+  /** Sends one member the email about another price now. */
   sendPrice(id: string): Promise<void>;
 }
 
 const BATCH = 100;
-/** Nothing is charged before its price was told, so of one that thousands are to pay more are told at once. */
+/**
+ * Batches of price emails per run. Charges wait for these emails, so a change for thousands of members needs
+ * several.
+ */
 const PRICE_BATCHES = 10;
 const AHEAD_DAYS = 9;
 
 export function createReminderEmails(ports: SubscriptionPorts): ReminderEmails {
   const { db, clock, log } = ports;
-  /** Each in a transaction of its own, under the lock of the row, so that it is told once. */
+  /** Handles each row in its own transaction, under its lock, so that the email is sent once. */
   const each = async (ids: readonly string[], tell: (tx: Tx, row: SubscriptionRow) => Promise<void>) => {
     for (const id of ids) {
       const telling = db.transaction().execute(async (tx) => {
         const row = await repository.lockAnySkipLocked(tx, id);
         if (row !== undefined && row.ended_at === null) await tell(tx, row);
       });
-      // One that cannot be told holds up no other, and no charge of others.
+      // A failed email does not delay other emails or charges.
       await telling.catch((error: unknown) =>
         log.warn({ err: error, subscriptionId: id }, 'a member was not told'),
       );

@@ -10,34 +10,32 @@ import * as repository from './repository.ts';
 import type { SubscriptionRow } from './rules.ts';
 import * as rules from './rules.ts';
 
-/** Ends of periods: what is charged, renewed or ended (docs/decisions/money.md#renewals). */
+/** Ends of periods: charges, renewals and terminations (docs/decisions/money.md#renewals). */
 export interface Renewals {
-  /** All that is due by now. Nodes that do it at once charge once. */
+  /** Renews all subscriptions that are due. Concurrent nodes charge once. */
   renewDue(): Promise<void>;
-  /**
-   * The end of a subscription's period as if it were now, and of its charge with this card.
-   *
-   * @returns false when there is nothing to be done.
-   */
+  /** Ends the period of a subscription now, charging this card. */
   renewEarly(id: string, card: string | null): Promise<boolean>;
   /**
-   * The member pays a renewal that was declined, being there; while they do, once more is the same charge.
+   * Charges a declined renewal with the member present; while that is pending, another call is the same
+   * charge.
    *
-   * @returns where they go first; null: it is paid.
-   * @throws {AppError} CONFLICT where nothing is to be paid, and for a declined card; SERVICE_UNAVAILABLE; NOT_FOUND.
+   * @returns the URL to which the member is redirected first; null: it is paid.
+   * @throws {AppError} CONFLICT where nothing is due, and for a declined card; SERVICE_UNAVAILABLE;
+   *   NOT_FOUND.
    */
   payNow(workspaceId: string, id: string, how: PayNow): Promise<string | null>;
 }
 
-/** How a member pays who is present. */
+/** Payment by a member who is present. */
 interface PayNow {
   returnUrl: string;
-  /** Sandbox: the number of a test card; without one, the card that is known. */
+  /** Sandbox: the number of a test card; without one, the known card is charged. */
   card: string | null;
 }
 
 const BATCH = 50;
-/** A run ends after so many, so that it does not hold up stopping; the next one goes on. */
+/** Maximum batches per run, so that a run does not delay the shutdown; the next run continues. */
 const BATCHES_PER_RUN = 20;
 
 export function createRenewals(ports: SubscriptionPorts): Renewals {
@@ -61,7 +59,8 @@ async function renewIfPossible(ports: SubscriptionPorts, id: string): Promise<vo
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     ports.log.warn({ err: error, subscriptionId: id }, 'a subscription could not be renewed');
-    // The creator cannot take money just now: that is no fault of the member, and counts as no try.
+    // The creator cannot take payments at the moment: the member is not at fault, and it does not count as a
+    // try.
     await postpone(ports, id);
   }
 }
@@ -74,14 +73,18 @@ async function postpone({ db, clock }: SubscriptionPorts, id: string): Promise<v
   });
 }
 
-/** How the end of a period came. */
+/** Trigger of the end of a period. */
 interface Way {
   isEarly: boolean;
   /** Sandbox: the test card that is charged instead of the member's. */
   card: string | null;
 }
 
-/** Phase one in a transaction, then phase two. @returns false when there was nothing to be done. */
+/**
+ * Runs phase one in a transaction, then phase two.
+ *
+ * @returns false when nothing was due.
+ */
 async function renew(ports: SubscriptionPorts, id: string, way: Way): Promise<boolean> {
   const done = await ports.events.transaction(async (tx, append) => {
     const row = await repository.lockAnySkipLocked(tx, id);
@@ -92,7 +95,7 @@ async function renew(ports: SubscriptionPorts, id: string, way: Way): Promise<bo
   return true;
 }
 
-/** A provider that does not answer is asked again by the reconciler. */
+/** Settles the payment; if the provider does not answer, the reconciler retries. */
 async function settleLater({ payments }: SubscriptionPorts, paymentId: string): Promise<void> {
   try {
     await payments.settle(paymentId);
@@ -135,7 +138,11 @@ async function renewLocked(
   return { paymentId: await charge(ports, work, able, asked) };
 }
 
-/** A period that a code makes free is a purchase of 0. @returns null for one that costs nothing by itself. */
+/**
+ * Records a purchase of 0 for a period that a code covers in full.
+ *
+ * @returns null for a period that is free by itself.
+ */
 async function payByCode(
   { payments }: SubscriptionPorts,
   { tx, append }: TransactionContext,
@@ -193,7 +200,9 @@ async function payNow(
   });
 }
 
-/** With a place in the tier of the next period; where that has none, the member stays in the present one. */
+/**
+ * Reserves a spot in the tier of the next period; where that is full, the member stays in the current one.
+ */
 async function withPlace(
   { places }: SubscriptionPorts,
   { tx }: TransactionContext,

@@ -15,7 +15,7 @@ export function insertSubscription(tx: Tx, row: Insertable<SubscriptionTable>): 
   return tx.insertInto('subscription').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** With its tier and its subscriber. */
+/** Selects subscriptions with their tier and subscriber. */
 function selectShown(db: Db) {
   return db
     .selectFrom('subscription')
@@ -47,7 +47,7 @@ export function listSubscriptionDetails(
 ): Promise<SubscriptionDetails[]> {
   const of = tierId === undefined ? { workspace_id: workspaceId } : { tier_id: tierId };
   const listed = { table: 'subscription', prefix: 'sub', of } as const;
-  // The index of a tier's subscriptions has them by status alone.
+  // A tier's subscriptions are indexed only by status.
   const onPage = tierId === undefined ? pagePerCombination : pageByIndexOrder;
   return selectShown(db)
     .where('subscription.workspace_id', '=', workspaceId)
@@ -57,7 +57,7 @@ export function listSubscriptionDetails(
     .execute();
 }
 
-/** All that a customer has or had, newest first. */
+/** Lists all current and past subscriptions of a customer, newest first. */
 export function listOfCustomer(db: Db, customerId: string): Promise<SubscriptionDetails[]> {
   return selectShown(db)
     .where('subscription.customer_id', '=', customerId)
@@ -81,7 +81,7 @@ export function lockSubscription(
     .executeTakeFirst();
 }
 
-/** Of any workspace: for what the platform does by itself. */
+/** Locks a subscription of any workspace, for actions of the platform itself. */
 export function lockAny(tx: Tx, id: string): Promise<SubscriptionRow | undefined> {
   return tx.selectFrom('subscription').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
@@ -104,7 +104,7 @@ export function updateSubscription(
     .executeTakeFirstOrThrow();
 }
 
-/** The same, unless another node works on it. */
+/** Locks a subscription of any workspace, unless another node holds the lock. */
 export function lockAnySkipLocked(tx: Tx, id: string): Promise<SubscriptionRow | undefined> {
   return tx
     .selectFrom('subscription')
@@ -115,7 +115,10 @@ export function lockAnySkipLocked(tx: Tx, id: string): Promise<SubscriptionRow |
     .executeTakeFirst();
 }
 
-/** What is to be renewed or ended by now, the longest waiting first; not of suspended accounts. */
+/**
+ * Lists subscriptions to be renewed or ended by now, longest waiting first; those of suspended accounts are
+ * left out.
+ */
 export async function listDue(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('subscription')
@@ -142,7 +145,7 @@ export async function migratePrice(tx: Tx, tierId: string, priceCents: number, n
     .updateTable('subscription')
     .set({
       migrated_price_cents: ownCents,
-      // Whoever plans a switch may stay after all, and is told of that price as well.
+      // A member with a planned switch may stay after all, and is notified of that price as well.
       price_change_notified_at: sql`case when pending_tier_id is null or ${ownCents} is null then price_change_notified_at end`,
     })
     .where('ended_at', 'is', null)
@@ -169,7 +172,7 @@ export async function migratePrice(tx: Tx, tierId: string, priceCents: number, n
     .execute();
 }
 
-/** Members whose next price is another one, and who were not told of it; after a charge that is under way. */
+/** Lists members whose next price differs and who were not notified of it; a pending charge comes first. */
 export function listUnnotifiedPriceChanges(db: Db, limit: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('subscription')
@@ -183,7 +186,7 @@ export function listUnnotifiedPriceChanges(db: Db, limit: number): Promise<{ id:
     .execute();
 }
 
-/** Yearly ones that end in this time and of whose renewal nobody was told. */
+/** Lists yearly subscriptions that end in this time and whose renewal was not announced. */
 export function listDueRenewalReminders(db: Db, until: Date, limit: number): Promise<{ id: string }[]> {
   return db
     .selectFrom('subscription')
@@ -199,7 +202,9 @@ export function listDueRenewalReminders(db: Db, until: Date, limit: number): Pro
     .execute();
 }
 
-/** Those that are charged to a card which ends with this month or has ended, and whose member was not told of it. */
+/**
+ * Lists subscriptions whose card expires by the end of this month and whose member was not notified of it.
+ */
 export function listExpiring(
   db: Db,
   { year, month }: { year: number; month: number },
@@ -222,7 +227,7 @@ export function listExpiring(
     .execute();
 }
 
-/** What the mails about a subscription say. */
+/** Finds the content of the emails about a subscription. */
 export function findEmailContext(db: Db, id: string) {
   return db
     .selectFrom('subscription')
@@ -245,7 +250,7 @@ export function findEmailContext(db: Db, id: string) {
 
 export type EmailContextRow = Awaited<ReturnType<typeof findEmailContext>>;
 
-/** The zone in which the days of a workspace are counted. */
+/** Returns the time zone in which the days of a workspace are counted. */
 export async function zoneOf(db: Db, workspaceId: string): Promise<{ timezone: string; mode: Mode }> {
   return db
     .selectFrom('workspace')
@@ -255,7 +260,7 @@ export async function zoneOf(db: Db, workspaceId: string): Promise<{ timezone: s
     .executeTakeFirstOrThrow();
 }
 
-/** A customer has one trial with a creator. */
+/** Reports whether the customer has had a trial: there is one per creator. */
 export async function hadTrial(db: Db, customerId: string): Promise<boolean> {
   const row = await db
     .selectFrom('subscription')
@@ -276,7 +281,7 @@ export function findTier(db: Db, workspaceId: string, id: string) {
     .executeTakeFirst();
 }
 
-/** Does the customer have something that opens one of these tiers, or any where none is named? */
+/** Reports whether the customer has access to one of these tiers, or to any where none is named. */
 export async function hasTierAccess(
   db: Db,
   customerId: string,
@@ -295,7 +300,7 @@ export async function hasTierAccess(
   return row !== undefined;
 }
 
-/** What was charged or tried for a subscription so far. */
+/** Counts the charges of a subscription, including failed ones. */
 export async function countPurchases(tx: Tx, id: string): Promise<number> {
   const { count } = await tx
     .selectFrom('purchase')
@@ -305,7 +310,7 @@ export async function countPurchases(tx: Tx, id: string): Promise<number> {
   return Number(count);
 }
 
-/** Under its lock: what a checkout of this customer began. */
+/** Locks the subscription that a checkout of this customer began. */
 export function lockOfCheckout(
   tx: Tx,
   { customerId, checkoutId }: { customerId: string; checkoutId: string },

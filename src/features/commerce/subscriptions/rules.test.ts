@@ -10,7 +10,7 @@ import * as moves from './transitions.rules.ts';
 
 const isoDay = (date: Date) => date.toISOString().slice(0, 10);
 
-test('a period keeps the day of its anchor, and a short month gives its last one', () => {
+test('a period retains the day of its anchor, and a short month uses its last day', () => {
   const anchor = { anchorAt: START, timezone: 'UTC' };
   const days = [1, 2, 3, 13, 25, 37].map((months) => isoDay(monthsAfter(anchor, months)));
   assert.deepEqual(days, [
@@ -28,7 +28,7 @@ test('a period keeps the day of its anchor, and a short month gives its last one
   );
 });
 
-test('the wall time stays when the clocks change, and a time that a day does not have moves behind the gap', () => {
+test('the wall time is stable across clock changes, and a missing time moves to after the gap', () => {
   const berlin = { anchorAt: at('2026-02-28T08:00:00Z'), timezone: 'Europe/Berlin' };
   assert.equal(monthsAfter(berlin, 1).toISOString(), '2026-03-28T08:00:00.000Z');
   assert.equal(monthsAfter(berlin, 2).toISOString(), '2026-04-28T07:00:00.000Z');
@@ -36,7 +36,7 @@ test('the wall time stays when the clocks change, and a time that a day does not
   assert.equal(daysAfter(inGap.anchorAt, inGap.timezone, 29).toISOString(), '2026-03-29T01:30:00.000Z');
 });
 
-test('periods that have passed altogether are left out', () => {
+test('periods that have passed entirely are skipped', () => {
   const anchor = { anchorAt: START, timezone: 'UTC' };
   const next = billingPeriodAt(anchor, 'MONTH', { month: 1, now: at('2026-02-28T10:00:00Z') });
   assert.deepEqual([next.month, isoDay(next.start), isoDay(next.end)], [1, '2026-02-28', '2026-03-31']);
@@ -44,7 +44,7 @@ test('periods that have passed altogether are left out', () => {
   assert.deepEqual([later.month, isoDay(later.start), isoDay(later.end)], [4, '2026-05-31', '2026-06-30']);
 });
 
-/** State, step, where it leads and what is told; what is not in the list does not apply. */
+/** State, step, next state and event; combinations that are not listed do not apply. */
 const MOVES: readonly [string, moves.Step, string, string | null][] = [
   ['TRIALING', 'PAID', 'ACTIVE', 'activated'],
   ['ACTIVE', 'PAID', 'ACTIVE', 'renewed'],
@@ -70,7 +70,7 @@ const MOVES: readonly [string, moves.Step, string, string | null][] = [
   ['PAST_DUE', 'UPGRADE_REVERSED', 'PAST_DUE', 'updated'],
 ];
 
-test('every step from every state', () => {
+test('every step from every state has the listed result', () => {
   for (const step of moves.STEPS) {
     for (const status of VALUES.subscription.status) {
       const known = MOVES.find(([from, by]) => from === status && by === step);
@@ -80,7 +80,7 @@ test('every step from every state', () => {
   }
 });
 
-test('it begins with a period, or with a trial from whose end the periods are counted', () => {
+test('a subscription begins with a period, or with a trial from whose end the periods are counted', () => {
   const paid = row();
   assert.equal(paid.status, 'ACTIVE');
   assert.equal(isoDay(paid.current_period_end), '2026-02-28');
@@ -106,7 +106,7 @@ test('a renewal begins the next period where the last one ended, however late it
   assert.equal(paid?.patch.failed_attempts, 0);
 });
 
-test('a declined renewal is tried on days 1, 3, 5 and 7, and then it is over', () => {
+test('a declined renewal is retried on days 1, 3, 5 and 7, and then the subscription ends', () => {
   let subscription = row();
   let now = subscription.current_period_end;
   const days: (string | undefined)[] = [];
@@ -124,13 +124,13 @@ test('a declined renewal is tried on days 1, 3, 5 and 7, and then it is over', (
   assert.equal(last?.patch.cancel_reason, 'PAYMENT_FAILED');
 });
 
-test('retries that were missed do not follow at once', () => {
+test('missed retries do not follow immediately', () => {
   const now = at('2026-03-20T10:00:00Z');
   const change = rules.onPaymentDeclined(row(), now);
   assert.equal(change?.patch.next_charge_at?.toISOString(), '2026-03-21T10:00:00.000Z');
 });
 
-test('who did not pay while they were there has lost no try', () => {
+test('a member who did not pay while present has not lost a try', () => {
   const now = row().current_period_end;
   const failed = row({ ...rules.onPaymentDeclined(row(), now)?.patch });
   assert.ok(rules.isConfirmable(failed) && !rules.isConfirmable(row()));
@@ -142,7 +142,7 @@ test('who did not pay while they were there has lost no try', () => {
   assert.deepEqual(after, failed);
 });
 
-test('what is due is charged, renewed without a charge, ended, or left alone', () => {
+test('a due subscription is charged, renewed without a charge, ended, or left unchanged', () => {
   const due = row().current_period_end;
   const cases: [rules.DueAction, Partial<rules.SubscriptionRow>][] = [
     ['CHARGE', {}],
@@ -161,7 +161,7 @@ test('what is due is charged, renewed without a charge, ended, or left alone', (
   assert.equal(rules.dueAction(row(), START), 'NONE');
 });
 
-test('cancel at the end of the period, and think again', () => {
+test('a cancellation at the end of the period can be resumed', () => {
   const scheduled = rules.cancelAtPeriodEnd(row(), 'MEMBER_CANCELED', START);
   assert.equal(scheduled?.told, 'cancel_scheduled');
   const flagged = row({ ...scheduled?.patch });
@@ -183,7 +183,7 @@ test('cancel at the end of the period, and think again', () => {
   assert.equal(pastDue?.patch.status, 'CANCELED');
 });
 
-test('a switch is now against the difference, later, or a step back', () => {
+test('a switch is immediate for the difference, later, or a step back', () => {
   const to = (tierId: string, priceCents: number, interval: 'MONTH' | 'YEAR') => ({
     tierId,
     priceCents,
@@ -203,7 +203,7 @@ test('a switch is now against the difference, later, or a step back', () => {
   }
 });
 
-test('a switch from months to years keeps the day', () => {
+test('a switch from months to years retains the day', () => {
   const year = { tierId: 'tier_b', priceCents: 5000, interval: 'YEAR' } as const;
   const planned = switches.pendingSwitch(row(), year, START);
   const subscription = row({ ...planned?.patch });
@@ -219,7 +219,7 @@ test('a switch from months to years keeps the day', () => {
   assert.deepEqual([isoDay(back.start), isoDay(back.end)], ['2027-02-28', '2027-03-31']);
 });
 
-test('who thinks again about leaving pays the price that was migrated meanwhile', () => {
+test('a member who decides to stay pays the price that was migrated in the interim', () => {
   const told = { pending_price_cents: 700, migrated_price_cents: 700, price_change_notified_at: START };
   const canceled = row({ ...told, ...rules.cancelAtPeriodEnd(row(told), 'MEMBER_CANCELED', START)?.patch });
   const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
@@ -236,7 +236,7 @@ test('who thinks again about leaving pays the price that was migrated meanwhile'
   assert.deepEqual([renewed?.patch.price_cents, renewed?.patch.migrated_price_cents], [700, null]);
 });
 
-test('a price that changes while a renewal is charged waits for the one after it', () => {
+test('a price that changes while a renewal is charged waits for the following one', () => {
   const due = row();
   const period = rules.nextPeriod(due, due.current_period_end);
   const underWay = row({
@@ -250,14 +250,14 @@ test('a price that changes while a renewal is charged waits for the one after it
   assert.equal(after?.patch.pending_price_cents, undefined);
 });
 
-test('a tier that had no place is left at the price of those who stay, and they are not told of it twice', () => {
+test("a full planned tier leaves the member at the current tier's price without a second notification", () => {
   const planned = { pending_tier_id: 'tier_b', pending_price_cents: 300, price_change_notified_at: START };
   const raised = rules.onPlannedTierFull(row({ ...planned, migrated_price_cents: 700 }));
   assert.deepEqual([raised.pending_price_cents, raised.price_change_notified_at], [700, START]);
   assert.deepEqual(rules.onPlannedTierFull(row(planned)), rules.NO_PENDING);
 });
 
-test('whoever plans a switch before they are told of their own price is told of it all the same', () => {
+test('a member who plans a switch before being notified of the price of staying is still notified', () => {
   const planned = { tierId: 'tier_b', priceCents: 300, interval: 'MONTH' } as const;
   const untold = row({ pending_price_cents: 700, migrated_price_cents: 700 });
   const cases = [row(), untold, { ...untold, price_change_notified_at: START }];
@@ -267,7 +267,7 @@ test('whoever plans a switch before they are told of their own price is told of 
   assert.deepEqual(told, [START, null, START]);
 });
 
-test('what is paid is what was charged, and a price that was raised meanwhile waits', () => {
+test('the charged terms are paid, and a price raised in the interim waits', () => {
   const to = { tierId: 'tier_b', priceCents: 900, interval: 'MONTH' } as const;
   const own = { pending_price_cents: 600, migrated_price_cents: 600 };
   const charged = { ...switches.switching(to, 'pay_1'), charge_price_cents: 1500 };
@@ -304,7 +304,7 @@ test('what is paid is what was charged, and a price that was raised meanwhile wa
   );
 });
 
-test('a price that was taken back while it was charged comes with the next period', () => {
+test('a price that was lowered again while it was charged applies from the next period', () => {
   const charged = { charge_tier_id: 'tier_a', charge_interval: 'MONTH', charge_period_month: 1 } as const;
   const renewal = row({ ...charged, charge_kind: 'RENEWAL', charge_price_cents: 500 });
   const paid = rules.chargedTerms(renewal, { amount_cents: 900, discount_cents: 0 });
@@ -327,7 +327,7 @@ test('the key of a renewal names subscription, period and attempt', () => {
   assert.equal(rules.renewalKey(subscription, period), 'sub_1:2026-02-28T10:00:00.000Z:3');
 });
 
-test('a yearly renewal is told of seven days before, once', () => {
+test('a yearly renewal is announced once, seven days before', () => {
   const year = { tierId: 'tier_a', priceCents: 5000, interval: 'YEAR' } as const;
   const subscription = row(rules.begin(year, { now: START, timezone: 'UTC', trialDays: 0 }));
   assert.equal(rules.remindsOfRenewal(subscription, at('2027-01-24T09:59:59Z')), false);
@@ -340,7 +340,7 @@ test('a yearly renewal is told of seven days before, once', () => {
 });
 
 for (const timezone of ZONES) {
-  test(`five years of a month and of a year in ${timezone}`, () => {
+  test(`periods over five years of a monthly and a yearly subscription in ${timezone}`, () => {
     for (const interval of ['MONTH', 'YEAR'] as const) {
       const began = at('2026-01-31T22:30:00Z');
       const begun = rules.begin({ ...MONTHLY, interval }, { now: began, timezone, trialDays: 0 });

@@ -10,7 +10,7 @@ import { applyStep, type SubscriptionEventName, type Transition } from './transi
 export type SubscriptionRow = Selectable<SubscriptionTable>;
 export type Patch = Partial<SubscriptionRow>;
 
-/** What a step changes, and what is told of it. */
+/** Change of a row by a step, and its event. */
 export interface Change {
   patch: Patch;
   told: SubscriptionEventName | null;
@@ -20,14 +20,14 @@ export function changed({ to, told }: Transition, patch: Patch): Change {
   return { patch: { ...patch, status: to }, told };
 }
 
-/** What a period is of, and costs. */
+/** Tier, price and interval of a period. */
 export interface Terms {
   tierId: string;
   priceCents: number;
   interval: SubscriptionInterval;
 }
 
-/** No charge is under way. */
+/** Patch without a pending charge. */
 export const NO_CHARGE = {
   payment_id: null,
   charge_kind: null,
@@ -45,12 +45,12 @@ export const NO_PENDING = {
   price_change_notified_at: null,
 } satisfies Patch;
 
-/** Whoever stays in the present tier pays the price that its creator has set for its members meanwhile. */
+/** Returns the patch for a member who stays in the current tier, at the price migrated in the interim. */
 export function withCurrentTierPrice({ migrated_price_cents: cents }: SubscriptionRow): Patch {
   return { ...NO_PENDING, pending_price_cents: cents };
 }
 
-/** The tier that was planned has no place: they stay, at the price that they were told of for that. */
+/** Returns the patch for a full planned tier: the member stays, at the price announced for that case. */
 export function onPlannedTierFull(row: SubscriptionRow): Patch {
   return {
     ...withCurrentTierPrice(row),
@@ -58,12 +58,18 @@ export function onPlannedTierFull(row: SubscriptionRow): Patch {
   };
 }
 
-/** Has something that comes next, or may come, a price that the member was not told of? Then nothing is charged yet. */
+/**
+ * Reports whether the pending or possible next terms have a price that the member was not notified of.
+ * Nothing is charged then.
+ */
 export function hasUnnotifiedPrice(row: SubscriptionRow): boolean {
   return row.pending_price_cents !== null && row.price_change_notified_at === null;
 }
 
-/** A trial ends at the wall time at which it began; the periods are counted from its end. */
+/**
+ * Begins a subscription. A trial ends at the wall time at which it began; the periods are counted from its
+ * end.
+ */
 export function begin(
   { interval, priceCents, tierId }: Terms,
   { now, timezone, trialDays }: { now: Date; timezone: string; trialDays: number },
@@ -87,7 +93,7 @@ export function begin(
   };
 }
 
-/** Of the next period: what is pending, else as before. */
+/** Returns the terms of the next period: the pending ones, otherwise the current ones. */
 export function nextTerms(row: SubscriptionRow): Terms {
   return {
     tierId: row.pending_tier_id ?? row.tier_id,
@@ -96,45 +102,45 @@ export function nextTerms(row: SubscriptionRow): Terms {
   };
 }
 
-/** The period that the next charge pays for. */
+/** Returns the period that the next charge pays for. */
 export function nextPeriod(row: SubscriptionRow, now: Date): Period {
   const anchor = { anchorAt: row.anchor_at, timezone: row.timezone };
   return billingPeriodAt(anchor, nextTerms(row).interval, { month: row.next_period_month, now });
 }
 
-/** The renewal's key for the provider: nodes that charge at once, or again after a crash, charge once. */
+/** Returns the provider key of the renewal: concurrent nodes, or a retry after a crash, charge once. */
 export function renewalKey(row: SubscriptionRow, period: Period): string {
   return `${row.id}:${period.start.toISOString()}:${row.failed_attempts + 1}`;
 }
 
 export type DueAction = 'NONE' | 'END' | 'CHARGE' | 'RENEW_FREE';
 
-/** What is to be done with a subscription that is due. */
+/** Returns the action for a subscription that is due. */
 export function dueAction(row: SubscriptionRow, now: Date): DueAction {
   const isDue = row.next_charge_at !== null && row.next_charge_at <= now;
   if (row.ended_at !== null || row.payment_id !== null || !isDue) return 'NONE';
   if (row.cancel_at_period_end) return 'END';
-  // While a bank decides about the present period nothing more is taken.
+  // While a bank decides about the current period, nothing more is charged.
   if (row.is_disputed || hasUnnotifiedPrice(row)) return 'NONE';
   return dueCents(row) === 0 ? 'RENEW_FREE' : 'CHARGE';
 }
 
-/** Card networks take no less. */
+/** Minimum charge of the card networks. */
 export const MIN_CHARGE_CENTS = 50;
 
-/** What the next period costs: after a trial, less the discount of the first charge. */
+/** Returns the amount due for the next period: after a trial, less the discount of the first charge. */
 export function dueCents(row: SubscriptionRow): number {
   const due = nextTerms(row).priceCents - row.discount_cents;
   return due < MIN_CHARGE_CENTS ? 0 : due;
 }
 
-/** May its member pay the renewal that was declined, being there? */
+/** Reports whether the member may pay the declined renewal on the member page. */
 export function isConfirmable(row: SubscriptionRow): boolean {
   const isHeld = row.is_disputed || row.cancel_at_period_end || hasUnnotifiedPrice(row);
   return row.status === 'PAST_DUE' && !isHeld && dueCents(row) > 0;
 }
 
-/** A renewal is being charged. */
+/** Returns the patch of a renewal that is being charged. */
 export function startRenewal(
   row: SubscriptionRow,
   period: Period,
@@ -152,10 +158,10 @@ export function startRenewal(
   };
 }
 
-/** What waits for the period after the one of these terms, which were paid. */
+/** Returns the pending terms that remain after a period with these terms was paid. */
 export function waiting(row: SubscriptionRow, terms: Terms): Patch {
   const { charge_tier_id: tierId, charge_price_cents: cents } = row;
-  // What members of the tier pay by now, where that was set while the charge was under way.
+  // Price of the tier's members, where it was set while the charge was pending.
   const migrated = tierId === terms.tierId && cents !== terms.priceCents ? cents : null;
   const pending = { pending_price_cents: row.cancel_at_period_end ? null : migrated };
   if (terms.tierId !== row.tier_id) return { ...NO_PENDING, ...pending, migrated_price_cents: migrated };
@@ -172,7 +178,7 @@ export function waiting(row: SubscriptionRow, terms: Terms): Patch {
   return { ...(isAsPending ? NO_PENDING : {}), ...(isMigrated ? { migrated_price_cents: null } : {}) };
 }
 
-/** The next period begins: its charge has succeeded, or it costs nothing. */
+/** Begins the next period: its charge has succeeded, or it is free. */
 export function completeRenewal(
   row: SubscriptionRow,
   period: Period,
@@ -199,13 +205,16 @@ export function completeRenewal(
   });
 }
 
-/** Of a purchase: what was to be paid, and what was taken off before. */
+/** Amount of a purchase, and the discount already taken off. */
 interface Priced {
   amount_cents: number;
   discount_cents: number;
 }
 
-/** What the charge under way was for; null when there is none. The price is its purchase's: what is noted may be raised. */
+/**
+ * Returns the terms of the pending charge; null when there is none. The price is that of its purchase, since
+ * the noted one may have been raised.
+ */
 export function chargedTerms(
   row: SubscriptionRow,
   { amount_cents: amount, discount_cents: discount }: Priced,
@@ -217,7 +226,7 @@ export function chargedTerms(
   return { tierId, priceCents: had + amount + discount, interval };
 }
 
-/** The period that the charge under way pays for. */
+/** Returns the period that the pending charge pays for. */
 export function chargedPeriod(row: SubscriptionRow): Period {
   const anchor = { anchorAt: row.anchor_at, timezone: row.timezone };
   const month = row.charge_period_month ?? row.next_period_month;
@@ -228,7 +237,7 @@ export function chargedPeriod(row: SubscriptionRow): Period {
 /** Days after the end of the last period that was paid. */
 export const RETRY_DAYS = [1, 3, 5, 7] as const;
 
-/** A renewal was declined: it is tried again, until nothing is left to try. */
+/** Handles a declined renewal: it is retried until no tries are left. */
 export function onPaymentDeclined(row: SubscriptionRow, now: Date): Change | null {
   const isFirst = row.failed_attempts === 0;
   const retryDays = RETRY_DAYS[row.failed_attempts];
@@ -246,13 +255,13 @@ export function onPaymentDeclined(row: SubscriptionRow, now: Date): Change | nul
   });
 }
 
-/** Where the ladder was missed, its steps do not follow at once. */
+/** Returns the time of the next try. Missed tries do not follow immediately. */
 function nextTry(row: SubscriptionRow, retryDays: number, now: Date): Date {
   const planned = daysAfter(row.current_period_end, row.timezone, retryDays);
   return planned > now ? planned : daysAfter(now, row.timezone, 1);
 }
 
-/** The member did not pay, being there: it is tried again when it was to be anyway. */
+/** Handles a payment that the present member did not complete: the next regular try stays. */
 export function onPaymentUnconfirmed(row: SubscriptionRow, now: Date): Patch {
   const retryDays = RETRY_DAYS[row.failed_attempts - 1] ?? RETRY_DAYS[0];
   return { ...NO_CHARGE, next_charge_at: nextTry(row, retryDays, now) };
@@ -262,7 +271,7 @@ function endedAt(now: Date) {
   return { ended_at: now, next_charge_at: null, cancel_at_period_end: false, ...NO_PENDING } satisfies Patch;
 }
 
-/** It is over. What is under way is left: when it succeeds nevertheless, it is given back. */
+/** Ends a subscription. A pending charge continues: if it succeeds, it is refunded. */
 export function ended(
   row: SubscriptionRow,
   step: 'PERIOD_ENDED' | 'ENDED',
@@ -275,7 +284,7 @@ export function ended(
   return changed(by, { ...endedAt(now), ...NO_CHARGE, ...canceled });
 }
 
-/** At the end of the period; one that has passed already (PAST_DUE) ends now. */
+/** Cancels at the end of the period; one that has passed already (PAST_DUE) ends now. */
 export function cancelAtPeriodEnd(
   row: SubscriptionRow,
   reason: SubscriptionCancelReason,
@@ -291,7 +300,7 @@ export function cancelAtPeriodEnd(
   });
 }
 
-/** @returns null when nothing was to be canceled. */
+/** @returns null when no cancellation was planned. */
 export function resumed(row: SubscriptionRow): Change | null {
   const by = row.cancel_at_period_end ? applyStep(row.status, 'RESUMED') : null;
   const goesOn = { cancel_at_period_end: false, canceled_at: null, cancel_reason: null };
@@ -300,7 +309,7 @@ export function resumed(row: SubscriptionRow): Change | null {
 
 const REMINDER_DAYS = 7;
 
-/** Is the reminder of a yearly renewal due, once for each period? */
+/** Reports whether the reminder of a yearly renewal is due, once per period. */
 export function remindsOfRenewal(row: SubscriptionRow, now: Date): boolean {
   if (row.interval !== 'YEAR' || row.ended_at !== null || row.cancel_at_period_end) return false;
   if (row.status === 'PAST_DUE' || row.renewal_reminder_period === row.next_period_month) return false;

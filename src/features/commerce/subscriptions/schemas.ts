@@ -26,7 +26,7 @@ export const SwitchIn = namedSchema(
   { tierId: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr' },
 );
 
-/** What can be made to happen in test mode. */
+/** Simulations in test mode. */
 export const SIMULATIONS = [
   'RENEWED',
   'PAYMENT_FAILED',

@@ -17,24 +17,24 @@ import type { SubscriptionRow, Terms } from './rules.ts';
 import * as rules from './rules.ts';
 import { askMember, awaitSwitch, beginSwitch, type SwitchRequest } from './switch.service.ts';
 
-/** A subscription that begins: its first period is paid, or costs nothing. */
+/** New subscription, whose first period is paid or free. */
 export interface NewSubscription extends Terms {
-  /** The one that the purchase was given; a new one where nothing was due. */
+  /** ID assigned to the purchase; a new one where nothing was due. */
   id?: string | null;
   workspaceId: string;
   customerId: string;
   checkoutId: string | null;
-  /** What paid for the first period. */
+  /** Purchase that paid for the first period. */
   purchaseId: string | null;
-  /** 0: none, or the customer has had one (`trialDaysFor`). */
+  /** 0: no trial, or the customer has had one (`trialDaysFor`). */
   trialDays: number;
-  /** Off the charge that follows a trial; without a trial it is spent. */
+  /** Discount of the charge that follows a trial; without a trial it has been used. */
   discountCents: number;
   discountCode: string | null;
   clientReferenceId: string | null;
-  /** The card that was given for it: no other is charged, and none where there is none. */
+  /** Card given for the subscription: only this card is charged, and none when it is null. */
   paymentMethod: PaymentMethod | null;
-  /** Its place in the tier was claimed. */
+  /** Whether its spot in the tier was reserved. */
   wasClaimed: boolean;
 }
 
@@ -45,35 +45,38 @@ export interface Cancellation {
 
 /** Subscriptions of a workspace (docs/concepts/subscriptions.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Subscriptions {
-  /** In the transaction of what paid for it. */
+  /** Begins a subscription in the transaction of its payment. */
   begin(work: TransactionContext, input: NewSubscription): Promise<SubscriptionRow>;
-  /** Days of the trial that a customer gets: one with each creator. Null: nobody in particular. */
+  /** Returns the trial days of a customer: one trial per creator. Null: an unknown customer. */
   trialDaysFor(db: Db, customerId: string | null, trialDays: number): Promise<number>;
   list(workspaceId: string, filter: SubscriptionFilter, page: PageRequest): Promise<SubscriptionDetails[]>;
   listOfCustomer(customerId: string): Promise<SubscriptionDetails[]>;
   get(workspaceId: string, id: string): Promise<SubscriptionDetails>;
-  /** @throws {AppError} CONFLICT when it is over. */
+  /** @throws {AppError} CONFLICT when it has ended. */
   cancel(workspaceId: string, id: string, how: Cancellation): Promise<SubscriptionDetails>;
-  /** @throws {AppError} CONFLICT unless it is canceled and not over yet. */
+  /** @throws {AppError} CONFLICT unless its cancellation is planned and it has not ended. */
   resume(workspaceId: string, id: string): Promise<SubscriptionDetails>;
   /**
    * @throws {AppError} BAD_REQUEST, field `tierId`; CONFLICT, also for a declined card, and where a program would charge
    * a subscription that has no card of its own: its member is mailed where to agree; SERVICE_UNAVAILABLE.
    */
   switchTier(workspaceId: string, id: string, request: SwitchRequest): Promise<SubscriptionDetails>;
-  /** A card that its holder gave at the provider: for the subscription of a checkout, or on the member page. */
+  /**
+   * Assigns a card that its holder entered at the provider: to the subscription of a checkout, or as the
+   * saved card of the member.
+   */
   giveCard(card: CollectedCard): Promise<void>;
-  /** Saves a card that a member gave on the member page; no subscription is charged to it before they choose it. */
+  /** Saves a card from the member page; no subscription is charged to it before the member selects it. */
   saveCard(customerId: string, method: PaymentMethod): Promise<void>;
   /**
-   * The member pays for this subscription with the card that they saved; what was declined is tried again.
+   * Selects the member's saved card for this subscription; a declined renewal is retried.
    *
-   * @throws {AppError} CONFLICT without a saved card, and when it is over.
+   * @throws {AppError} CONFLICT without a saved card, and when it has ended.
    */
   useSavedCard(workspaceId: string, id: string): Promise<void>;
-  /** Does the customer have one that opens what is for these tiers (none named: for any)? */
+  /** Reports whether the customer has a subscription to one of these tiers (none named: to any). */
   opens(customerId: string, guarded: { workspaceId: string; tierIds: readonly string[] }): Promise<boolean>;
-  /** The members of a tier pay this price from their next period on. */
+  /** Applies the tier's price to its members from their next period on. */
   migratePrice(work: TransactionContext, workspaceId: string, tierId: string): Promise<void>;
   readonly renewals: Renewals;
   readonly letters: ReminderEmails;
@@ -202,7 +205,7 @@ async function cancel(
   if (change !== null) await apply(ports, work, row, change);
 }
 
-/** It is charged with this card from now on; what was declined is due now. */
+/** Sets the card to charge from now on; a declined renewal becomes due immediately. */
 async function useCard(
   { clock }: SubscriptionPorts,
   tx: Tx,

@@ -4,13 +4,17 @@ import type { Subscriptions } from './service.ts';
 
 /** What can be made to happen to a subscription in test mode (docs/concepts/subscriptions.md#simulation). */
 export interface Simulations {
-  /** @throws {AppError} NOT_FOUND; CONFLICT where that cannot happen to it now. */
+  /** @throws {AppError} NOT_FOUND; CONFLICT where the event is not possible now. */
   run(workspaceId: string, id: string, event: Simulation): Promise<void>;
 }
 
 interface Deps {
   subscriptions: Subscriptions;
-  /** What a bank decides about the newest charge of a purchase. @throws {AppError} CONFLICT. */
+  /**
+   * Simulates the bank's decision about the newest charge of a purchase.
+   *
+   * @throws {AppError} CONFLICT.
+   */
   dispute(workspaceId: string, purchaseId: string, step: 'OPEN' | 'WON' | 'LOST'): Promise<void>;
 }
 
@@ -30,7 +34,7 @@ export function createSimulations({ subscriptions, dispute }: Deps): Simulations
         if (event !== 'PERIOD_ENDED' && row.cancel_at_period_end)
           throw impossible('The subscription is canceled and does not renew.');
         const card = { RENEWED: GOOD_CARD, PAYMENT_FAILED: BAD_CARD, PERIOD_ENDED: null }[event];
-        // As the worker does, before anything is charged.
+        // The worker, too, sends this email before a charge.
         await subscriptions.letters.sendPrice(id);
         if (!(await subscriptions.renewals.renewEarly(id, card))) {
           throw impossible('The subscription has ended, is disputed, or is being charged.');

@@ -12,7 +12,10 @@ import {
 } from './rules.ts';
 import { applyStep } from './transitions.rules.ts';
 
-/** `now`: the difference is charged first. `later`: at the end of the period. `stay`: what was pending is dropped. */
+/**
+ * `now`: the difference is charged first. `later`: at the end of the period. `stay`: the pending terms are
+ * dropped.
+ */
 export type Switch = { when: 'now'; dueCents: number } | { when: 'later' } | { when: 'stay' };
 
 /**
@@ -27,7 +30,7 @@ export function planSwitch(row: SubscriptionRow, to: Terms): Switch {
   return { when: 'now', dueCents: to.priceCents - (row.status === 'TRIALING' ? 0 : row.price_cents) };
 }
 
-/** The difference is being charged. */
+/** Returns the patch while the difference is being charged. */
 export function switching(to: Terms, paymentId: string): Patch {
   return {
     payment_id: paymentId,
@@ -39,7 +42,7 @@ export function switching(to: Terms, paymentId: string): Patch {
   };
 }
 
-/** The difference is paid: the dearer tier begins, in the same period. */
+/** Applies a paid switch: the more expensive tier begins, in the same period. */
 export function switched(row: SubscriptionRow, to: Terms, purchaseId: string): Change | null {
   const by = applyStep(row.status, 'SWITCHED');
   if (by === null) return null;
@@ -53,7 +56,10 @@ export function switched(row: SubscriptionRow, to: Terms, purchaseId: string): C
   });
 }
 
-/** The dearer tier is paid whole: the trial is over, and the first period begins now. */
+/**
+ * Applies a switch during a trial: the more expensive tier is paid in full, the trial ends, and the first
+ * period begins now.
+ */
 export function switchedInTrial(
   row: SubscriptionRow,
   to: Terms,
@@ -100,7 +106,7 @@ export function downgraded(
   return { change, dropped };
 }
 
-/** The tier of the next period, or none but the present one. */
+/** Sets the tier of the next period; null keeps the current one. */
 export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date): Change | null {
   const by = applyStep(row.status, 'SWITCHED');
   if (by === null) return null;
@@ -109,7 +115,7 @@ export function pendingSwitch(row: SubscriptionRow, to: Terms | null, now: Date)
     pending_tier_id: to.tierId,
     pending_price_cents: to.priceCents,
     pending_interval: to.interval,
-    // Whoever asks for a tier has seen its price, but not what it costs by now to stay.
+    // A member who selects a tier has seen its price, but not the current price of staying.
     price_change_notified_at: knowsOwn ? now : null,
   };
   return changed(by, pending ?? withCurrentTierPrice(row));

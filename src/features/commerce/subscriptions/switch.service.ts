@@ -11,13 +11,13 @@ import * as switches from './switch.rules.ts';
 const conflict = (message: string, field?: string) =>
   new AppError('CONFLICT', { message, ...(field === undefined ? {} : { field }) });
 
-/** Another tier, and who asks for it: the member who is present, or a program of the creator. */
+/** Requested tier, and the requester: the member who is present, or a program of the creator. */
 export interface SwitchRequest {
   tierId: string;
   by: 'MEMBER' | 'CREATOR';
 }
 
-/** The charge that decides a switch; none where nothing is due, and none before the member has agreed to it. */
+/** Charge that decides a switch; none where nothing is due, and none before the member has agreed to it. */
 export type BegunSwitch = { paymentId: string } | 'DONE' | { asks: Terms & { dueCents: number } };
 
 /**
@@ -81,7 +81,7 @@ function assertSwitchable(row: SubscriptionRow): void {
   if (row.cancel_at_period_end) throw conflict('The subscription is canceled. Resume it first.');
 }
 
-/** The present tier keeps the member's own price. */
+/** The current tier retains the member's own price. */
 async function termsOf(tx: TransactionContext['tx'], row: SubscriptionRow, tierId: string): Promise<Terms> {
   if (tierId === row.tier_id) return { tierId, priceCents: row.price_cents, interval: row.interval };
   const tier = await repository.findTier(tx, row.workspace_id, tierId);
@@ -99,7 +99,7 @@ async function switchNow(
   { to, dueCents, method }: { to: Terms; dueCents: number; method: PaymentMethod },
 ): Promise<string> {
   if (!(await ports.places.claim(work.tx, to.tierId))) throw conflict('This tier is full.', 'tierId');
-  // The claim has waited for whoever was changing the tier.
+  // The reservation may have waited for a change of the tier.
   const tier = await repository.findTier(work.tx, row.workspace_id, to.tierId);
   if (tier?.price_cents !== to.priceCents) throw conflict('The price has changed. Try again.', 'tierId');
   const { paymentId } = await ports.payments.begin(work.tx, work.append, {
@@ -112,7 +112,7 @@ async function switchNow(
     discountCents: 0,
     discountCode: null,
     description: tier.name,
-    // Counted, as one that was declined may be asked for again.
+    // Counted, because a declined switch may be requested again.
     key: `${row.id}:${row.current_period_start.toISOString()}:switch:${await attemptOf(work.tx, row)}`,
     method,
     onSession: null,
@@ -125,7 +125,11 @@ async function attemptOf(tx: TransactionContext['tx'], { id }: SubscriptionRow):
   return (await repository.countPurchases(tx, id)) + 1;
 }
 
-/** Answers the caller who waits for the charge of a switch. @throws {AppError} CONFLICT, SERVICE_UNAVAILABLE. */
+/**
+ * Waits for the charge of a switch.
+ *
+ * @throws {AppError} CONFLICT, SERVICE_UNAVAILABLE.
+ */
 export async function awaitSwitch({ payments }: SubscriptionPorts, paymentId: string): Promise<void> {
   const settled = await payments.settle(paymentId);
   if (settled.status === 'SUCCEEDED') return;
@@ -134,11 +138,7 @@ export async function awaitSwitch({ payments }: SubscriptionPorts, paymentId: st
   throw new AppError('SERVICE_UNAVAILABLE', { message });
 }
 
-/**
- * Mails the member what the creator would charge, and where they can agree to it.
- *
- * @throws {AppError} CONFLICT, field `tierId`.
- */
+/** Emails the member the charge of the creator's switch, and the page where they can agree to it. */
 export async function askMember(
   ports: SubscriptionPorts,
   { workspaceId, id }: { workspaceId: string; id: string },

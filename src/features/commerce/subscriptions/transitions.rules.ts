@@ -1,6 +1,6 @@
 import type { SubscriptionStatus } from '../../../platform/db/tables.generated.ts';
 
-/** What moves a subscription; a switch changes its tier at once. */
+/** Steps of a subscription; a switch changes its tier immediately. */
 export const STEPS = [
   'PAID',
   'DECLINED',
@@ -14,7 +14,7 @@ export const STEPS = [
 ] as const;
 export type Step = (typeof STEPS)[number];
 
-/** The events about a subscription, without their prefix. */
+/** Events about a subscription, without their prefix. */
 export type SubscriptionEventName =
   | 'activated'
   | 'renewed'
@@ -28,13 +28,13 @@ export type SubscriptionEventName =
 
 export interface Transition {
   to: SubscriptionStatus;
-  /** Null: nothing that a receiver could act on. */
+  /** Null: no event that a receiver could act on. */
   told: SubscriptionEventName | null;
 }
 
 type Moves = Partial<Record<SubscriptionStatus, Transition>>;
 
-/** Where each step leads from each state; from those that are not named it cannot be taken. */
+/** Transitions of each step by state; a step cannot be taken from states that are not listed. */
 const MOVES: Readonly<Record<Step, Moves>> = {
   PAID: {
     TRIALING: { to: 'ACTIVE', told: 'activated' },
@@ -76,7 +76,7 @@ const MOVES: Readonly<Record<Step, Moves>> = {
   },
 };
 
-/** @returns null where the step does not apply: it changes nothing. */
+/** @returns null where the step does not apply and changes nothing. */
 export function applyStep(status: SubscriptionStatus, step: Step): Transition | null {
   return MOVES[step][status] ?? null;
 }

@@ -19,7 +19,7 @@ async function eventsOf(key: string) {
   return rows.map((row) => Object(row)).filter(({ type }) => String(type).startsWith('tier.'));
 }
 
-test('a tier is made with its defaults, read, changed and told of', async () => {
+test('a tier is created with its defaults, read and changed, and emits its events', async () => {
   const { key, account } = await app.createKey();
   const made = await make(key);
   const id = made.string('data.id');
@@ -62,7 +62,7 @@ test('a tier is made with its defaults, read, changed and told of', async () => 
   assert.equal(events[1]?.data.migrateExisting, false);
 });
 
-test('each input that is refused is named', async () => {
+test('each rejected input is named', async () => {
   const { key } = await app.createKey();
   const refused: [string, object][] = [
     ['name', { priceCents: 500, interval: 'MONTH' }],
@@ -95,7 +95,7 @@ test('each input that is refused is named', async () => {
   (await patch({ currency: 'EUR' })).assertError('BAD_REQUEST', 'currency');
 });
 
-test('the gate comes first, then the scope; reading is open to every key', async () => {
+test('the gate is checked before the scope; reading is open to every key', async () => {
   const account = await app.createAccount();
   const keyOf = async (scope: 'READ_ONLY' | 'STANDARD', permissions: string[]) =>
     (await app.createKey({ account, scope, permissions })).key;
@@ -129,7 +129,7 @@ test('the gate comes first, then the scope; reading is open to every key', async
   (await app.request('PATCH', `/tiers/${id}`, { key: writer, body: { name: 'Other' } })).assertOk(200);
 });
 
-test('another creator is listed by name, as far as others may join', async () => {
+test("another creator's tiers are listed by username, as far as others may join", async () => {
   const owner = await app.createKey();
   const open = (await make(owner.key)).string('data.id');
   const closed = (await make(owner.key, { ...SUPPORTER, isActive: false })).string('data.id');
@@ -152,7 +152,7 @@ test('another creator is listed by name, as far as others may join', async () =>
   (await app.request('GET', '/tiers?username=nobody', { key: stranger.key })).assertError('NOT_FOUND');
 });
 
-test('what nobody bought is removed, what somebody wants is archived', async () => {
+test('deleting a tier removes it when unused, and archives it when it was bought or offered', async () => {
   const { key } = await app.createKey({ mode: 'test' });
   const unused = (await make(key)).string('data.id');
   const gone = (await app.request('DELETE', `/tiers/${unused}`, { key })).assertOk(200);
@@ -164,7 +164,7 @@ test('what nobody bought is removed, what somebody wants is archived', async () 
   );
 });
 
-test('there are at most 100', async () => {
+test('a workspace has at most 100 tiers', async () => {
   const { key, account } = await app.createKey();
   const last = (await make(key)).string('data.id');
   await app.container.sql`

@@ -3,9 +3,9 @@ import type { Db } from '../../../platform/db/index.ts';
 import * as repository from './repository.ts';
 
 /**
- * What is for members names tiers of its own workspace.
+ * Asserts that content for members names only tiers of its own workspace.
  *
- * @throws {AppError} BAD_REQUEST, naming the first that is none.
+ * @throws {AppError} BAD_REQUEST, naming the first other one.
  */
 export async function assertOwnTiers(
   db: Db,
@@ -18,5 +18,5 @@ export async function assertOwnTiers(
   if (index >= 0) throw badRequest(`tierIds.${index}`, 'Tier not found.');
 }
 
-/** As features take it that show things to members. */
+/** Type of `assertOwnTiers` for features with members-only content. */
 export type AssertOwnTiers = typeof assertOwnTiers;

@@ -16,7 +16,7 @@ export function findTier(db: Db, workspaceId: string, id: string): Promise<TierR
   return select(db, workspaceId).where('id', '=', id).executeTakeFirst();
 }
 
-/** Finds a tier of any workspace in good standing that takes members. */
+/** Finds a tier of any workspace in good standing that accepts members. */
 export function findOpenTier(db: Db, id: string): Promise<TierRow | undefined> {
   return db
     .selectFrom('tier')
@@ -32,7 +32,7 @@ export function lockTier(tx: Tx, workspaceId: string, id: string): Promise<TierR
   return select(tx, workspaceId).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
-/** @param onlyOpen those that take members. */
+/** @param onlyOpen limits the list to tiers that accept members. */
 export function listTiers(
   db: Db,
   workspaceId: string,
@@ -47,17 +47,17 @@ export function listTiers(
     .execute();
 }
 
-/** So that nobody refers to it any more: it waits for those that just begin to. */
+/** Locks a tier against new references; waits for transactions that are adding one. */
 export function lockTierForUpdate(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
   return select(tx, workspaceId).where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
-/** For what is to refer to it: it stays until the transaction ends. */
+/** Locks a tier for new references: it stays until the transaction ends. */
 export function lockTierKeyShare(tx: Tx, workspaceId: string, id: string): Promise<TierRow | undefined> {
   return select(tx, workspaceId).where('id', '=', id).forKeyShare().executeTakeFirst();
 }
 
-/** Of those that are not archived. */
+/** Counts the tiers that are not archived. */
 export async function countTiers(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('tier')
@@ -72,7 +72,11 @@ export function updateTier(tx: Tx, id: string, change: TierChange): Promise<Tier
   return tx.updateTable('tier').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Under `lockTierAlone`. @returns whether it is gone: one that somebody bought, or is about to buy, stays. */
+/**
+ * Deletes a tier locked by `lockTierForUpdate`.
+ *
+ * @returns whether it was deleted: a tier that was bought, or is being bought, stays.
+ */
 export async function deleteUnused(tx: Tx, id: string): Promise<boolean> {
   const { numDeletedRows } = await tx
     .deleteFrom('tier')
@@ -96,7 +100,11 @@ export async function deleteUnused(tx: Tx, id: string): Promise<boolean> {
   return numDeletedRows > 0n;
 }
 
-/** Claims a place for somebody who pays. @returns false when there is none, or the tier takes nobody. */
+/**
+ * Reserves a spot for a buyer who pays.
+ *
+ * @returns false when there is none, or the tier accepts no members.
+ */
 export async function reserveSpot(tx: Tx, id: string): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('tier')
@@ -109,7 +117,7 @@ export async function reserveSpot(tx: Tx, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-/** Moves the two counts by so much. */
+/** Adjusts the two counts by these amounts. */
 export async function adjustMemberCounts(tx: Tx, id: string, by: { claimed: number; members: number }) {
   await tx
     .updateTable('tier')
@@ -125,7 +133,7 @@ function select(db: Db, workspaceId: string) {
   return db.selectFrom('tier').selectAll().where('workspace_id', '=', workspaceId);
 }
 
-/** Which of these are tiers of the workspace. */
+/** Returns those of the IDs that are tiers of the workspace. */
 export async function knownTiers(db: Db, workspaceId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await select(db, workspaceId).where('id', 'in', ids).execute();
   return rows.map(({ id }) => id);

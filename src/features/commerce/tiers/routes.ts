@@ -11,7 +11,7 @@ import type { Tiers } from './service.ts';
 
 const Id = IdParams('tier', 'tier');
 
-/** All that are not archived in one page: there are no more of them. */
+/** Returns all tiers that are not archived in one page, since their number is limited. */
 const ListQuery = unpagedListQuery({
   username: Type.Optional(Type.String({ maxLength: 64, description: 'Username of the creator.' })),
 });

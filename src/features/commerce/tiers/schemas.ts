@@ -5,7 +5,7 @@ import { MODES, type Mode } from '../../../kernel/access.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 import type { TierRow } from './repository.ts';
 
-/** The largest amount that providers charge at once, in cents. */
+/** Maximum amount of a single charge at the providers, in cents. */
 const MAX_CENTS = 99_999_999;
 const MAX_COUNT = 1_000_000_000;
 
@@ -87,19 +87,19 @@ export const Tier = namedSchema(
   },
 );
 
-/** The archived tier, or what is gone. */
+/** The archived tier, or the deleted one. */
 export const TierEnded = namedSchema('TierEnded', Type.Union([Tier, Deleted]), {
   id: 'tier_01kafe3n4pfx2v9yq6m8d7t5zr',
   deleted: true,
 });
 
-/** Whose a tier is. */
+/** Creator of a tier. */
 export interface Creator {
   username: string;
   displayName: string;
 }
 
-/** What partners set of a tier, by the names of the API. */
+/** Returns the settings of a tier under their API names. */
 export function settingsOf(row: TierRow) {
   return {
     name: row.name,
@@ -114,7 +114,7 @@ export function settingsOf(row: TierRow) {
   };
 }
 
-/** @param view.seesMembers may the caller know how many members there are? */
+/** @param view.seesMembers whether the caller may see the member count. */
 export function toTier(
   row: TierRow,
   view: { creator: Creator; mode: Mode; seesMembers: boolean },

@@ -23,7 +23,11 @@ interface Deps {
   clock: Clock;
   /** @throws {AppError} NOT_FOUND. */
   creatorOf(accountId: string): Promise<KnownCreator>;
-  /** By the name of the channel. @throws {AppError} NOT_FOUND for nobody's, and one who is suspended. */
+  /**
+   * Returns the creator with this username.
+   *
+   * @throws {AppError} NOT_FOUND for an unknown name, and for a suspended creator.
+   */
   creatorNamed(username: string): Promise<KnownCreator>;
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
   ownerOf(workspaceId: string): Promise<Pick<WorkspaceOwner, 'accountId' | 'mode'>>;
@@ -40,39 +44,54 @@ export interface Tiers {
   /** @throws {AppError} CONFLICT beyond 100 tiers. */
   create(workspaceId: string, input: TierIn): Promise<TierRow>;
   /**
-   * One's own, archived ones too; of another creator those that take members. What is made in test mode, its creator
-   * alone sees.
+   * Lists the caller's own tiers, including archived ones; of another creator, those that accept members.
+   * Tiers of test mode are visible only to their creator.
    *
-   * @throws {AppError} NOT_FOUND for a name that nobody has.
+   * @throws {AppError} NOT_FOUND for an unknown name.
    */
   list(
     caller: Asking,
     username: string | undefined,
     page: PageRequest,
   ): Promise<{ rows: TierRow[]; creator: Creator; isOwn: boolean }>;
-  /** Those that take members, of whichever creator; newest first. */
+  /** Lists the tiers of any creator that accept members; newest first. */
   open(workspaceId: string): Promise<TierRow[]>;
   get(workspaceId: string, id: string): Promise<TierRow>;
-  /** Finds one that `list` shows to the caller: the caller's own, or another creator's that takes members. */
+  /**
+   * Finds a tier that `list` shows to the caller: the caller's own, or another creator's that accepts
+   * members.
+   */
   view(caller: Asking, id: string): Promise<{ row: TierRow; creator: Creator; isOwn: boolean }>;
-  /** The same for what refers to it from now on: it is not removed before the transaction ends. */
+  /** Returns a tier for new references: it is not removed before the transaction ends. */
   keep(tx: Tx, workspaceId: string, id: string): Promise<TierRow>;
   creatorOf(accountId: string): Promise<Creator>;
   /** @throws {AppError} CONFLICT for an archived tier, and for another `interval`. */
   update(workspaceId: string, id: string, input: TierPatch): Promise<TierRow>;
-  /** Archives a tier that was ever bought or offered to a buyer. @returns null when it is gone. */
+  /**
+   * Deletes a tier, or archives one that was ever bought or offered to a buyer.
+   *
+   * @returns null when it was deleted.
+   */
   remove(workspaceId: string, id: string): Promise<TierRow | null>;
 }
 
-/** The places of a tier, in the transaction of what takes or frees them. */
+/** Spots of a tier, in the transaction that reserves or releases them. */
 export interface TierCapacity {
-  /** For a buyer who pays now. @returns false when the tier is full, not active or archived. */
+  /**
+   * Reserves a spot for a buyer who pays.
+   *
+   * @returns false when the tier is full, not active or archived.
+   */
   claim(tx: Tx, tierId: string): Promise<boolean>;
-  /** The buyer did not pay. */
+  /** Releases a reservation when the buyer did not pay. */
   release(tx: Tx, tierId: string): Promise<void>;
-  /** A new member. @param wasClaimed the place was claimed: it is now the member's. */
+  /**
+   * Adds a member.
+   *
+   * @param wasClaimed whether a spot was reserved, which the member takes.
+   */
   join(tx: Tx, tierId: string, wasClaimed: boolean): Promise<void>;
-  /** A subscription has ended. */
+  /** Removes a member whose subscription has ended. */
   leave(tx: Tx, tierId: string): Promise<void>;
 }
 

@@ -5,10 +5,10 @@ import type { Profiles } from './profile.service.ts';
 
 type AvatarRequest = FastifyRequest<{ Params: { file: string } }>;
 
-/** What no id looks like never reaches the database. */
+/** Text that cannot be an ID never reaches the database. */
 const FILE = /^(ava_[0-9a-z]{26})\.webp$/;
 
-/** `GET /avatars/<id>.webp`. */
+/** Serves `GET /avatars/<id>.webp`. */
 export function avatarPages({
   profiles,
 }: {

@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../platform/db/index.ts';
 
-/** What a sign-in decides on. */
+/** Account data that a sign-in checks. */
 export interface Credentials {
   id: string;
   email: string;
@@ -31,7 +31,7 @@ export function findById(db: Db, id: string): Promise<Credentials | undefined> {
   return db.selectFrom('account').select(CREDENTIALS).where('id', '=', id).executeTakeFirst();
 }
 
-/** Replaces the hash of an unchanged password; nothing when the password has been changed meanwhile. */
+/** Replaces the hash of an unchanged password; does nothing when the password has changed in the meantime. */
 export async function replaceHash(db: Db, id: string, from: string, to: string): Promise<void> {
   await db
     .updateTable('account')
@@ -41,12 +41,12 @@ export async function replaceHash(db: Db, id: string, from: string, to: string):
     .execute();
 }
 
-/** The account has this address from here on, and it is confirmed. @throws where another account has it. */
+/** Sets a confirmed email address. @throws when another account has it. */
 export async function changeEmail(tx: Tx, id: string, email: string, at: Date): Promise<void> {
   await tx.updateTable('account').set({ email, email_verified_at: at }).where('id', '=', id).execute();
 }
 
-/** A new password: every user token and session made so far is void. */
+/** Sets a new password, which revokes all earlier user tokens and sessions. */
 export async function changePassword(tx: Tx, id: string, hash: string): Promise<void> {
   await tx
     .updateTable('account')
@@ -66,7 +66,7 @@ export async function markVerified(tx: Tx, id: string, email: string, at: Date):
   return result.numUpdatedRows > 0n;
 }
 
-/** What decides whether an account's tokens are good. */
+/** Finds the account data that decides whether its tokens are valid. */
 export function findTokenState(db: Db, id: string) {
   return db
     .selectFrom('account')

@@ -28,7 +28,7 @@ after(async () => {
 const patch = (body: unknown, by = key) => app.request('PATCH', '/me', { key: by, body });
 
 describe('GET /me', () => {
-  test('is the account and the key that asks', async () => {
+  test('GET /me returns the account and the key of the request', async () => {
     const answer = (await app.request('GET', '/me', { key })).assertOk(200);
     assert.deepEqual(answer.at('data'), {
       id: account.id,
@@ -55,7 +55,7 @@ describe('GET /me', () => {
     });
   });
 
-  test('a test key is of the same user', async () => {
+  test('a test key belongs to the same user', async () => {
     const sandbox = await app.createKey({ account, mode: 'test', scope: 'READ_ONLY' });
     const answer = (await app.request('GET', '/me', { key: sandbox.key })).assertOk(200);
     assert.equal(answer.at('data.id'), account.id);
@@ -64,7 +64,7 @@ describe('GET /me', () => {
 });
 
 describe('PATCH /me', () => {
-  test('changes what is sent and nothing else; what cannot be changed is ignored', async () => {
+  test('PATCH /me changes only the fields that are sent; read-only fields are ignored', async () => {
     const sent = {
       name: ' Ada ',
       bio: 'Films.',
@@ -88,7 +88,7 @@ describe('PATCH /me', () => {
     assert.deepEqual([cleared.at('data.name'), cleared.at('data.bio')], [null, null]);
     assert.equal(cleared.at('data.username'), 'ada-1');
     (await patch({})).assertOk(200);
-    // Not Asia/Calcutta, its name of old.
+    // The legacy name is Asia/Calcutta.
     assert.equal(
       (await patch({ timezone: 'asia/KOLKATA' })).assertOk(200).at('data.timezone'),
       'Asia/Kolkata',
@@ -114,21 +114,21 @@ describe('PATCH /me', () => {
     });
   }
 
-  test('a taken user name is a conflict', async () => {
+  test('a taken username is a conflict', async () => {
     const other = await app.createAccount();
     (await patch({ username: other.id.replace('usr_', 'u') })).assertOk(200);
     await app.container.sql`update account set username = 'taken' where id = ${other.id}`;
     (await patch({ username: 'Taken' })).assertError('CONFLICT', 'username');
   });
 
-  test('a name of the platform stays with whom the operator gave it', async () => {
+  test('a reserved name that the operator assigned stays', async () => {
     await app.container.sql`update account set username = 'news-team' where id = ${account.id}`;
     (await patch({ username: 'press' })).assertError('BAD_REQUEST', 'username');
     await app.container.sql`update account set username = 'press' where id = ${account.id}`;
     (await patch({ username: 'press', name: 'The press' })).assertOk(200);
   });
 
-  test('a test key only looks: what is of the account takes a live one', async () => {
+  test('a test key only reads: changes of the account need a live key', async () => {
     const sandbox = (await app.createKey({ account, mode: 'test' })).key;
     const picture = { url: `${sink.url}/me` };
     const before = (await app.request('GET', '/me', { key })).at('data.name');
@@ -144,7 +144,7 @@ describe('PATCH /me', () => {
     assert.equal((await app.request('GET', '/me', { key })).at('data.name'), before);
   });
 
-  test('a READ_ONLY key only looks', async () => {
+  test('a READ_ONLY key only reads', async () => {
     const reader = (await app.createKey({ account, scope: 'READ_ONLY' })).key;
     (await patch({ name: 'x' }, reader)).assertError('INSUFFICIENT_SCOPE');
     for (const path of ['/me', '/me/avatar', '/me/embed-allowlist']) {
@@ -153,7 +153,7 @@ describe('PATCH /me', () => {
   });
 });
 
-/** A picture with a left half in red and metadata that must not be passed on. */
+/** Creates an image with a red left half and metadata that must not be published. */
 function picture(format: 'png' | 'jpeg' | 'webp', width = 80, height = 60): Promise<Buffer> {
   const image = sharp({ create: { width, height, channels: 3, background: 'red' } });
   return image
@@ -185,7 +185,7 @@ const served = async (url: string) => request(url.replace('http://marquee.test',
 
 describe('/me/avatar', () => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
-    test(`a ${format} is served as a square WebP of our own, never as it came`, async () => {
+    test(`a ${format} is re-encoded to a square WebP`, async () => {
       const sent = await picture(format);
       const answer = (await upload(sent, { type: 'text/html' })).assertOk(200);
       const url = answer.string('data.avatarUrl');
@@ -204,7 +204,7 @@ describe('/me/avatar', () => {
     });
   }
 
-  test('a new picture has a new address, and the old one is gone', async () => {
+  test('a new avatar has a new URL, and the old one is 404', async () => {
     const first = (await upload(await picture('png'))).string('data.avatarUrl');
     const second = (await upload(await picture('png'))).string('data.avatarUrl');
     assert.notEqual(first, second);
@@ -227,12 +227,12 @@ describe('/me/avatar', () => {
     ['nothing', () => Buffer.alloc(0)],
   ];
   for (const [name, bytes] of refused) {
-    test(`${name} is no picture`, async () => {
+    test(`${name} is rejected as an image`, async () => {
       (await upload(await bytes())).assertError('BAD_REQUEST', 'file');
     });
   }
 
-  test('5 MB is the limit, and a wrong field or none is named', async () => {
+  test('the limit is 5 MB, and a wrong or missing field is named', async () => {
     (await upload(Buffer.alloc(5_242_881))).assertError('PAYLOAD_TOO_LARGE', 'file');
     (await upload(Buffer.alloc(5_242_880))).assertError('BAD_REQUEST', 'file');
     (await upload(await picture('png'), { field: 'picture' })).assertError('BAD_REQUEST', 'file');
@@ -240,7 +240,7 @@ describe('/me/avatar', () => {
     (await app.request('PUT', '/me/avatar', { key })).assertError('BAD_REQUEST', 'file');
   });
 
-  test('a broken multipart body is 400, another type 415, and other endpoints take no multipart', async () => {
+  test('a broken multipart body is 400, another type 415, and other endpoints accept no multipart', async () => {
     const put = (type: string, body: string, method = 'PUT', path = '/me/avatar') =>
       app.request(method, path, { key, body, headers: { 'content-type': type } });
     (await put('multipart/form-data; boundary=x', '--x\r\nbroken')).assertError('BAD_REQUEST', 'file');
@@ -251,12 +251,12 @@ describe('/me/avatar', () => {
     elsewhere.assertError('UNSUPPORTED_MEDIA_TYPE', 'Content-Type');
   });
 
-  test('a key that may not write is refused before the file is read', async () => {
+  test('a key without write access is rejected before the file is read', async () => {
     const reader = (await app.createKey({ account, scope: 'READ_ONLY' })).key;
     (await upload(await picture('png'), { by: reader })).assertError('INSUFFICIENT_SCOPE');
   });
 
-  test('by address: fetched once, through redirects', async () => {
+  test('an avatar URL is fetched once, through redirects', async () => {
     const bytes = await picture('jpeg');
     sink.reply = ({ path }) =>
       path === '/me' ? { status: 302, headers: { location: '/real' } } : { body: bytes };
@@ -268,7 +268,7 @@ describe('/me/avatar', () => {
     );
   });
 
-  test('by address: what is private, missing, endless, too long or no picture is 400 for url', async () => {
+  test('a private, missing, endless, oversized or invalid image URL is 400 for url', async () => {
     const put = (url: string) => app.request('PUT', '/me/avatar', { key, body: { url } });
     for (const url of [
       'http://example.com/x.png',
@@ -293,7 +293,7 @@ describe('/me/avatar', () => {
     (await put(`${sink.url}/`)).assertError('BAD_REQUEST', 'url');
   });
 
-  test('is removed once', async () => {
+  test('an avatar is removed once', async () => {
     const url = (await upload(await picture('png'))).string('data.avatarUrl');
     const gone = (await app.request('DELETE', '/me/avatar', { key })).assertOk(200);
     assert.deepEqual(gone.at('data'), { id: account.id, deleted: true });
@@ -315,13 +315,13 @@ describe('/me/embed-allowlist', () => {
     return /frame-ancestors ([^;]*)/.exec(String(headers['content-security-policy']))?.[1];
   };
 
-  test('any site may show the player until it is set', async () => {
+  test('every site may embed the player until the list is set', async () => {
     const answer = (await app.request('GET', '/me/embed-allowlist', { key })).assertOk(200);
     assert.deepEqual([answer.at('data.domains'), answer.at('data.mode')], [[], 'OPEN']);
     assert.ok(Date.parse(answer.string('data.updatedAt')) > 0);
   });
 
-  test('decides who may show the embed page of a stream', async () => {
+  test('the list controls who may embed a stream', async () => {
     const made = await app.request('POST', '/streams', { key, body: { title: 'x', visibility: 'PUBLIC' } });
     const id = made.string('data.id');
     assert.equal(await ancestors(id), '*');

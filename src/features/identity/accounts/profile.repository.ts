@@ -1,7 +1,7 @@
 import type { Db } from '../../../platform/db/index.ts';
 import type { AccountEmbedMode as EmbedMode } from '../../../platform/db/tables.generated.ts';
 
-/** An account as its owner sees it. */
+/** Finds the profile of an account for its owner. */
 export async function findProfile(db: Db, accountId: string) {
   return db
     .selectFrom('account')
@@ -28,7 +28,7 @@ export async function findProfile(db: Db, accountId: string) {
     .executeTakeFirst();
 }
 
-/** What everybody may know of an account that is not suspended, by its name. */
+/** Finds the public profile of an account by username; suspended accounts are excluded. */
 export function findPublicProfile(db: Db, username: string) {
   return db
     .selectFrom('account')
@@ -65,7 +65,7 @@ export async function updateProfile(db: Db, accountId: string, change: ProfileCh
   await db.updateTable('account').set(change).where('id', '=', accountId).execute();
 }
 
-/** Replaces the one that was there. */
+/** Replaces an existing one. */
 export async function upsertAvatar(
   db: Db,
   accountId: string,
@@ -78,7 +78,7 @@ export async function upsertAvatar(
     .execute();
 }
 
-/** @returns whether there was one. */
+/** @returns whether it existed. */
 export async function deleteAvatar(db: Db, accountId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('avatar')
@@ -87,7 +87,7 @@ export async function deleteAvatar(db: Db, accountId: string): Promise<boolean> 
   return numDeletedRows > 0n;
 }
 
-/** Public: the id is all that a viewer has. */
+/** Finds a public avatar: the ID suffices. */
 export async function findAvatar(db: Db, id: string): Promise<Uint8Array | undefined> {
   const row = await db
     .selectFrom('avatar')

@@ -18,24 +18,28 @@ export interface ProfileInput {
   timezone?: string;
 }
 
-/** What an account tells of itself. */
+/** Profile of an account. */
 export interface Profiles {
   get(accountId: string): Promise<ProfileRow>;
-  /** What everybody may know, by the name as it is spelled. @throws {AppError} NOT_FOUND, also for one who is suspended. */
+  /**
+   * Returns the public profile by exact username. @throws {AppError} NOT_FOUND, also for a suspended account.
+   */
   named(username: string): Promise<PublicProfile>;
   /** @throws {AppError} BAD_REQUEST naming the input; CONFLICT, field `username`. */
   update(accountId: string, input: ProfileInput): Promise<ProfileRow>;
-  /** @param picture its bytes, or the address to fetch it from. @throws {AppError} BAD_REQUEST, PAYLOAD_TOO_LARGE. */
+  /**
+   * Sets the avatar from its bytes or from a URL to fetch. @throws {AppError} BAD_REQUEST, PAYLOAD_TOO_LARGE.
+   */
   setAvatar(accountId: string, picture: { bytes: Uint8Array } | { url: string }): Promise<ProfileRow>;
   /** @throws {AppError} NOT_FOUND when there is none. */
   removeAvatar(accountId: string): Promise<void>;
-  /** The WebP of an avatar, for anybody. */
+  /** Returns the WebP of an avatar, without authorization. */
   avatar(id: string): Promise<Uint8Array | undefined>;
   /** @throws {AppError} BAD_REQUEST naming the domain. */
   setEmbedding(accountId: string, input: { domains: string[]; mode: EmbedMode }): Promise<ProfileRow>;
 }
 
-/** Of a picture as it is sent. */
+/** Maximum size of an uploaded image. */
 export const AVATAR_MAX_BYTES = 5_242_880;
 const AVATAR_SIZE = 512;
 
@@ -56,7 +60,7 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
     if (Object.keys(values).length > 0) await repository.updateProfile(db, accountId, values);
     return get(accountId);
   };
-  /** What the operator called an account, it may keep. */
+  /** A reserved name that the operator assigned may stay. */
   const assertMayBeCalled = async (accountId: string, username?: string) => {
     if (username === undefined || (await get(accountId)).username === username) return;
     rules.assertNotReserved(username);

@@ -59,7 +59,7 @@ export interface AccountFilter {
   plan?: Plan | undefined;
   role?: AccountSummary['role'] | undefined;
   isSuspended?: true | undefined;
-  /** Part of the address, the user name or the name, in any case. */
+  /** Case-insensitive part of the email address, the username or the name. */
   match?: string | undefined;
 }
 
@@ -108,7 +108,7 @@ export async function updateAccount(
   return result.numUpdatedRows > 0n;
 }
 
-/** A suspension by the operator stays, with its time. */
+/** Closes an account; a suspension by the operator stays, with its time. */
 export async function closeAccount(tx: Tx, id: string, at: Date): Promise<void> {
   await tx
     .updateTable('account')
@@ -127,7 +127,10 @@ export async function reopenAccount(tx: Tx, id: string, closedAt: Date): Promise
     .execute();
 }
 
-/** The address and the user name are free for others; nobody can sign in. */
+/**
+ * Overwrites the personal data: the email address and the username become available, and sign-in is
+ * impossible.
+ */
 export async function anonymizeAccount(tx: Tx, id: string): Promise<void> {
   const word = randomBytes(8).toString('hex');
   await tx

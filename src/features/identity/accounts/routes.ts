@@ -21,7 +21,7 @@ import {
 
 interface Deps {
   profiles: Profiles;
-  /** @returns null where a person asks. */
+  /** @returns null for a user session. */
   keyOf(caller: Caller): Promise<CallingKeyRow | null>;
   hasTwoFactor(accountId: string): Promise<boolean>;
   publicUrl: string;

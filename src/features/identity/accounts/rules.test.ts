@@ -22,12 +22,12 @@ const refused = (work: () => unknown): string => {
   }
 };
 
-describe('e-mail', () => {
-  test('is trimmed and lower-cased', () => {
+describe('email', () => {
+  test('an email address is trimmed and lower-cased', () => {
     assert.equal(normalizeEmail('  Ada.Lovelace+x@Example.COM \n'), 'ada.lovelace+x@example.com');
   });
 
-  test('254 characters are the most, 64 bytes of them before the @', () => {
+  test('an email address has at most 254 characters, 64 bytes of them before the @', () => {
     const local = 'a'.repeat(64);
     const domain = `${['b', 'c', 'd'].map((letter) => letter.repeat(60)).join('.')}.ex`;
     assert.equal(normalizeEmail(`${local}@${domain}.${'e'.repeat(254 - 66 - domain.length)}`).length, 254);
@@ -92,7 +92,7 @@ describe('e-mail', () => {
   }
 });
 
-test('a password has at least 12 characters, whatever they are', () => {
+test('a password needs at least 12 characters of any kind', () => {
   for (const good of ['123456789012', '            ', '🔑'.repeat(12)])
     assert.equal(
       refused(() => assertPassword(good)),
@@ -106,7 +106,7 @@ test('a password has at least 12 characters, whatever they are', () => {
   }
 });
 
-test('a name is one line, trimmed and cut to 120 characters, never through one; blank is none', () => {
+test('a name is trimmed to one line of at most 120 whole characters, and a blank one is null', () => {
   assert.equal(normalizeName('  Ada  '), 'Ada');
   assert.equal(
     normalizeName('Ada\r\n\r\nYour account\u2028is\u0007locked\u202e'),
@@ -116,8 +116,8 @@ test('a name is one line, trimmed and cut to 120 characters, never through one; 
   for (const blank of [null, '', ' \t']) assert.equal(normalizeName(blank), null);
 });
 
-describe('user names', () => {
-  test('are lower-cased; what they may be', () => {
+describe('usernames', () => {
+  test('usernames are lower-cased and limited to the allowed characters', () => {
     assert.equal(normalizeUsername(' Ada_Lovelace-1 '), 'ada_lovelace-1');
     const scripts = [
       'аdmin',
@@ -140,7 +140,7 @@ describe('user names', () => {
     }
   });
 
-  test('of the platform are refused, and what looks like one', () => {
+  test('reserved usernames and lookalikes are rejected', () => {
     const reserved = ['admin', 'api', 'www', 'adm1n', 'a-d-m-i-n', 'supp0rt', 'support_', 'adrnin', 'vvatch'];
     for (const name of reserved) {
       assert.equal(
@@ -159,13 +159,13 @@ describe('user names', () => {
     assert.equal(suggestUsername('admin@x.y', new Set()), 'admin-2');
   });
 
-  test('are suggested from the address, with a number when taken', () => {
+  test('usernames are suggested from the email address, with a number when taken', () => {
     assert.equal(suggestUsername('ada@x.y', new Set()), 'ada');
     assert.equal(suggestUsername('ada@x.y', new Set(['ada', 'ada-2', 'adam'])), 'ada-3');
     assert.equal(suggestUsername('j@x.y', new Set()), 'creator');
   });
 
-  test('whatever the address, the suggestion is a user name that is not taken', () => {
+  test('a suggested username is valid and not taken, for any email address', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.array(fc.nat(5)), (local, numbers) => {
         const stem = usernameStem(local);

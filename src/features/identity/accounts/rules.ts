@@ -16,7 +16,7 @@ export function normalizeEmail(email: string): string {
   return normal;
 }
 
-/** In characters. */
+/** Minimum password length in characters. */
 export const PASSWORD_MIN = 12;
 
 /** Length is the only rule (docs/concepts/authentication.md#registration). @throws {AppError} WEAK_PASSWORD. */
@@ -41,12 +41,12 @@ export function normalizeUsername(username: string): string {
   return normal;
 }
 
-/** @throws {AppError} BAD_REQUEST, field `username`, for a name of the platform's own, or one that looks like it. */
+/** @throws {AppError} BAD_REQUEST, field `username`, for a reserved name or a lookalike. */
 export function assertNotReserved(username: string): void {
   if (isReserved(username)) throw badRequest('username', 'This username is reserved.');
 }
 
-/** A free user name made from the address: `ada`, `ada-2`, … */
+/** Suggests an available username from the email address: `ada`, `ada-2`, … */
 export function suggestUsername(email: string, taken: ReadonlySet<string>): string {
   const local = email.split('@')[0] ?? '';
   const stem = usernameStem(local);
@@ -56,7 +56,7 @@ export function suggestUsername(email: string, taken: ReadonlySet<string>): stri
   return `${stem}-${number}`;
 }
 
-/** The part of a suggested user name that comes from the address. */
+/** Returns the stem of suggested usernames from the email address. */
 export function usernameStem(local: string): string {
   const stem = local
     .toLowerCase()
@@ -67,7 +67,7 @@ export function usernameStem(local: string): string {
 }
 
 /**
- * What changes in a profile; absent members stay.
+ * Validates a profile patch; absent fields are unchanged.
  *
  * @throws {AppError} BAD_REQUEST naming the input.
  */
@@ -94,13 +94,13 @@ function normaliseLocale(locale: string): string {
     const [canonical] = Intl.getCanonicalLocales(locale);
     if (canonical !== undefined) return canonical;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw badRequest('locale', 'locale must be a BCP 47 language tag, such as en-GB.');
 }
 
 /**
- * Host names and `*.example.com` in their one form, each once.
+ * Normalizes host names and `*.example.com` patterns, without duplicates.
  *
  * @throws {AppError} BAD_REQUEST, field `domains.<n>`.
  */

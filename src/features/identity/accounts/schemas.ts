@@ -40,7 +40,7 @@ const EXAMPLE = {
   createdAt: '2026-11-20T09:00:00.000Z',
 };
 
-/** The account as a session of its owner sees it. */
+/** Account as shown to a session of its owner. */
 export const Profile = namedSchema('Profile', Type.Object(profile), EXAMPLE);
 
 const CallingKey = Type.Object({
@@ -123,7 +123,7 @@ export const EmbedAllowlist = namedSchema(
   { domains: ['example.com', '*.example.org'], mode: 'ALLOWLIST', updatedAt: '2026-11-20T09:00:00.000Z' },
 );
 
-/** What `GET /me` tells beside the profile. */
+/** Fields of `GET /me` that are not part of the profile. */
 interface Beside {
   twoFactorEnabled: boolean;
   publicUrl: string;
@@ -147,7 +147,7 @@ export function toProfile(row: ProfileRow, { twoFactorEnabled, publicUrl }: Besi
   };
 }
 
-/** @param key of the caller; null where a person asks. */
+/** @param key of the caller; null for a user session. */
 export function toMe(
   row: ProfileRow,
   { caller, key, ...beside }: Beside & { caller: Caller; key: CallingKeyRow | null },
@@ -172,7 +172,7 @@ export interface CallingKeyRow {
   expiresAt: Date | null;
 }
 
-/** Where the picture of an account is; null without one. */
+/** Returns the avatar URL of an account; null without one. */
 export function avatarUrl(
   { avatar_id: id }: Pick<ProfileRow, 'avatar_id'>,
   publicUrl: string,

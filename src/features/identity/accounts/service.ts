@@ -14,12 +14,12 @@ export interface AccountInput {
   email: string;
   password: string;
   name?: string | null | undefined;
-  /** Made from the address when absent. */
+  /** Suggested from the email address when absent. */
   username?: string | undefined;
   plan?: Plan | undefined;
   role?: 'USER' | 'ADMIN' | undefined;
   verified: boolean;
-  /** What the person saw and agreed to, where they were shown terms. */
+  /** Accepted terms, if any were shown. */
   terms?: { url: string; acceptedAt: Date } | undefined;
 }
 
@@ -31,32 +31,32 @@ export interface NewIdentity {
 
 export interface Accounts {
   /**
-   * An account with its live and its test workspace.
+   * Creates an account with its live and its test workspace.
    *
-   * @param also what else belongs to the same transaction.
+   * @param also writes in the same transaction.
    * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS, BAD_REQUEST or CONFLICT (`username`).
    */
   create(input: AccountInput, also?: (tx: Tx, account: NewIdentity) => Promise<void>): Promise<NewIdentity>;
-  /** The hash of a password that a user chose. @throws {AppError} WEAK_PASSWORD, for the field. */
+  /** Validates and hashes a new password. @throws {AppError} WEAK_PASSWORD, for the field. */
   hashPassword(password: string, field?: string): Promise<string>;
-  /** In its one form. @throws {AppError} INVALID_EMAIL. */
+  /** Normalizes an email address. @throws {AppError} INVALID_EMAIL. */
   normaliseEmail(email: string): string;
   passwordMinLength: number;
-  /** What signing in reads and writes of an account. */
+  /** Reads and writes of an account that sign-in needs. */
   credentials: typeof credentials;
   list(filter: repository.AccountFilter): Promise<repository.AccountSummary[]>;
   /** @throws {AppError} NOT_FOUND. */
   byEmail(email: string): Promise<repository.AccountSummary>;
   /** @throws {AppError} NOT_FOUND. */
   byId(id: string): Promise<repository.AccountSummary>;
-  /** As it is spelled. @throws {AppError} NOT_FOUND, also for one who is suspended. */
+  /** Returns the account by exact username. @throws {AppError} NOT_FOUND, also for a suspended account. */
   byUsername(username: string): Promise<repository.AccountSummary>;
   isEmpty(): Promise<boolean>;
-  /** As a suspension: nobody sees it, and its keys are refused. */
+  /** Closes the account like a suspension: it is hidden and its keys are rejected. */
   close(tx: Tx, id: string, at: Date): Promise<void>;
-  /** Takes a `close` of that time back; a suspension by the operator stays. */
+  /** Reverts a `close` of that time; a suspension by the operator stays. */
   reopen(tx: Tx, id: string, closedAt: Date): Promise<void>;
-  /** All that says who it was is gone; the row stays, closed, for what refers to it. */
+  /** Removes all personal data; the row stays, closed, because other rows refer to it. */
   bury(tx: Tx, id: string): Promise<void>;
   /** Each: @throws {AppError} NOT_FOUND. */
   setPlan(email: string, plan: Plan): Promise<void>;
@@ -118,7 +118,7 @@ async function createAccount(deps: Deps, input: AccountInput, also?: Parameters<
   const email = rules.normalizeEmail(input.email);
   rules.assertPassword(input.password);
   const chosen = input.username === undefined ? null : rules.normalizeUsername(input.username);
-  // Before the costly hash; the unique index decides between two at once.
+  // Checked before the costly hash; the unique index decides between concurrent requests.
   if ((await repository.findByEmail(db, email)) !== undefined) throw emailExists();
   const account = {
     id: newId('usr'),
@@ -151,7 +151,9 @@ async function createAccount(deps: Deps, input: AccountInput, also?: Parameters<
   }
 }
 
-/** A suggested name can be taken by another account in the meantime; then a random one is tried. */
+/**
+ * Number of attempts: another account can take a suggested name in the meantime; then a random one is tried.
+ */
 const USERNAME_TRIES = 4;
 
 async function freeUsername(db: Db, email: string, attempt: number): Promise<string> {

@@ -29,7 +29,7 @@ async function operator(verb: 'suspend' | 'unsuspend', email: string): Promise<v
 
 type Made = Awaited<ReturnType<TestApp['createKey']>>;
 
-/** One of everything that somebody without a key can reach. */
+/** Returns a path of every kind that is reachable without a key. */
 async function publicPaths({ account, key }: Made): Promise<string[]> {
   const video = await addVideo(first.container, account, madeUpFiles());
   const hidden = await addVideo(first.container, account, madeUpFiles(), { visibility: 'PRIVATE' });
@@ -60,7 +60,7 @@ async function publicPaths({ account, key }: Made): Promise<string[]> {
   ];
 }
 
-/** What each node answers to each path, where it is not `status`. */
+/** Returns the responses of both nodes whose status is not `status`. */
 async function otherThan(status: number, paths: readonly string[]): Promise<string[]> {
   const asked = [first, second].flatMap((app) => paths.map((path) => app.url + path));
   const answers = await Promise.all(
@@ -84,7 +84,7 @@ async function allAnswer(status: number, paths: readonly string[]): Promise<void
   );
 }
 
-test('what a suspended account shows is gone on every node, and comes back', async () => {
+test('content of a suspended account is hidden on every node, and restored afterwards', async () => {
   const made = await first.createKey();
   const paths = await publicPaths(made);
   assert.deepEqual(await otherThan(200, paths), []);
@@ -98,7 +98,7 @@ test('what a suspended account shows is gone on every node, and comes back', asy
   for (const app of [first, second]) (await app.request('GET', '/me', { key: made.key })).assertOk(200);
 });
 
-test('nobody else feels it', async () => {
+test('a suspension does not affect other accounts', async () => {
   const [made, other] = [await first.createKey(), await first.createKey()];
   const paths = await publicPaths(other);
   await operator('suspend', made.account.email);
@@ -115,7 +115,7 @@ test('event streams on another node end', async () => {
   assert.match(await read, /event: bye\ndata: \{"reason":"KEY_REVOKED","reconnect":false\}/);
 });
 
-test('an encoder is cut off, and refused until the suspension is lifted', async () => {
+test('an encoder is disconnected, and rejected until the suspension is lifted', async () => {
   const { account, key } = await first.createKey();
   const made = (await first.request('POST', '/streams', { key, body: { title: 'Launch' } })).assertOk(201);
   const { signals } = second.container;
@@ -138,7 +138,7 @@ test('an encoder is cut off, and refused until the suspension is lifted', async 
   assert.notEqual(await authorise(), null);
 });
 
-test('an upload that runs on another node is broken off, and goes on from there afterwards', async () => {
+test('an upload on another node is aborted and can be resumed afterwards', async () => {
   const { account, key } = await first.createKey();
   const session = await createSession(first, key, { sizeBytes: 10 });
   const url = session.url.replace(first.url, second.url);
@@ -146,7 +146,7 @@ test('an upload that runs on another node is broken off, and goes on from there 
   let isCut = false;
   async function* slow() {
     yield Buffer.from('d');
-    // The rest would come, if it were waited for.
+    // The rest would arrive if the test waited.
     for (let i = 0; !isCut && i < 600; i++) await sleep(50);
     yield Buffer.from('efghij');
   }

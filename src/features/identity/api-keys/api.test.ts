@@ -30,7 +30,7 @@ const works = async (key: string, headers = {}) =>
   (await app.request('GET', '/streams', { key, headers })).status;
 const codeOf = (answer: TestResponse) => answer.at('error.code');
 
-/** A token of the account's owner, as a sign-in would give. */
+/** Returns a user token of the account's owner, as from a sign-in. */
 const userToken = async () =>
   (await app.container.auth.tokens.issue({ id: account.id, token_epoch: 0 })).accessToken;
 
@@ -47,7 +47,7 @@ const eventsAbout = async (keyId: string, workspace = account.live): Promise<Eve
 };
 
 describe('minting', () => {
-  test('a name is enough: 201 with the key, once, and everything that it is', async () => {
+  test('a name suffices to mint: 201 with the key, once, and its grant', async () => {
     const made = (await mint({ name: 'Back office' })).assertOk(201);
     const key = made.string('data.key');
     assert.match(key, /^pk_[0-9a-f]{40}$/);
@@ -82,7 +82,7 @@ describe('minting', () => {
     assert.equal(used.headers['x-ratelimit-limit'], '1000');
   });
 
-  test('everything can be asked for', async () => {
+  test('every option can be set', async () => {
     const asked = {
       name: 'Narrow',
       scope: 'READ_ONLY',
@@ -121,13 +121,13 @@ describe('minting', () => {
     });
   }
 
-  test('only an owner-class credential mints, and the gate comes before the scope', async () => {
+  test('only an owner credential mints, and the gate precedes the scope', async () => {
     (await mint({ name: 'x' }, reader.key)).assertError('OWNER_SCOPE_REQUIRED').assertRateLimited(true);
     (await mint({ name: 'x' }, standard.key)).assertError('OWNER_SCOPE_REQUIRED');
     (await mint({}, standard.key)).assertError('OWNER_SCOPE_REQUIRED');
   });
 
-  test('a user token is one; the ceiling is still that of the key', async () => {
+  test('a user token is an owner credential, and the ceiling is still that of the key', async () => {
     const headers = { 'x-user-token': await userToken() };
     const as = (key: string, body: unknown) => app.request('POST', '/me/api-keys', { key, headers, body });
     (await as(standard.key, { name: 'x' })).assertOk(201);
@@ -144,7 +144,7 @@ describe('minting', () => {
     (await app.request('DELETE', `/me/api-keys/${id}`, { key: reader.key, headers })).assertOk(200);
   });
 
-  test('a restricted, an expiring and a test key hand on no more than they have', async () => {
+  test('restricted, expiring and test keys grant no more than their own access', async () => {
     const expiresAt = new Date(Date.parse(NOW) + 3_600_000);
     const { key } = await app.createKey({ account, mode: 'test', expiresAt, ipAllowlist: ['127.0.0.0/8'] });
     const within = { name: 'x', expiresAt: expiresAt.toISOString(), ipAllowlist: ['127.0.0.1'] };
@@ -155,7 +155,7 @@ describe('minting', () => {
     (await mint({ ...within, ipAllowlist: [] }, key)).assertError('MINT_CEILING_EXCEEDED', 'ipAllowlist');
   });
 
-  test('revoked keys, and those of the other mode, take no place of the plan', async () => {
+  test('revoked keys and keys of the other mode do not count against the plan', async () => {
     const small = await app.createAccount({ plan: 'FREE' });
     const first = (await app.createKey({ account: small })).key;
     const answers = await Promise.all([1, 2, 3, 4].map((n) => mint({ name: `${n}` }, first)));
@@ -168,7 +168,7 @@ describe('minting', () => {
 });
 
 describe('listing', () => {
-  test('a live key sees the keys of both modes, a test key those of test', async () => {
+  test('a live key lists the keys of both modes, a test key those of test mode', async () => {
     const mine = await app.createAccount();
     const live = await app.createKey({ account: mine });
     const sandbox = await app.createKey({ account: mine, mode: 'test', scope: 'READ_ONLY' });
@@ -186,7 +186,7 @@ describe('listing', () => {
     assert.equal((await get(sandbox.id, live.key)).at('data.isCurrent'), false);
   });
 
-  test('pages, and keeps revoked keys with the time', async () => {
+  test('the list is paginated and includes revoked keys with the time', async () => {
     const mine = await app.createAccount();
     const { key } = await app.createKey({ account: mine });
     const id = (await mint({ name: 'gone' }, key)).string('data.id');
@@ -208,7 +208,7 @@ describe('listing', () => {
     assert.equal((await ids(true)).length, 1);
   });
 
-  test('a foreign key and none are the same 404', async () => {
+  test("another account's key and an unknown one get the same 404", async () => {
     const foreign = await app.createKey();
     assert.equal((await get(foreign.id)).text, (await get('key_none')).text);
     (await revoke(foreign.id)).assertError('NOT_FOUND');
@@ -217,7 +217,7 @@ describe('listing', () => {
 });
 
 describe('revoking', () => {
-  test('the id stands in the path, the body or the query', async () => {
+  test('the ID is accepted in the path, the body or the query', async () => {
     const ways: ((id: string) => Promise<TestResponse>)[] = [
       (id) => revoke(id),
       (id) => app.request('DELETE', '/me/api-keys', { key: owner.key, body: { id } }),
@@ -234,7 +234,7 @@ describe('revoking', () => {
     }
   });
 
-  test('without an id nothing is revoked, least of all the key itself', async () => {
+  test('a request without an ID revokes nothing, including its own key', async () => {
     for (const { key } of [owner, reader]) {
       (await app.request('DELETE', '/me/api-keys', { key })).assertError('BAD_REQUEST', 'id');
       (await app.request('DELETE', '/me/api-keys', { key, body: {} })).assertError('BAD_REQUEST', 'id');
@@ -248,7 +248,7 @@ describe('revoking', () => {
     }
   });
 
-  test('any key revokes itself, of any scope and permission, by each way', async () => {
+  test('any key revokes itself, with any scope and permission, in each way', async () => {
     for (const scope of ['READ_ONLY', 'STANDARD'] as const) {
       for (const way of ['path', 'body', 'query']) {
         const own = await app.createKey({ account, scope, permissions: ['videos:read'] });
@@ -265,7 +265,7 @@ describe('revoking', () => {
     }
   });
 
-  test('another key only with an owner-class credential; what does not exist is no different', async () => {
+  test('another key needs an owner credential; an unknown ID gets the same response', async () => {
     for (const { key } of [reader, standard]) {
       for (const id of [owner.id, 'key_none']) {
         (await revoke(id, key)).assertError('OWNER_SCOPE_REQUIRED');
@@ -281,7 +281,7 @@ describe('revoking', () => {
     }
   });
 
-  test('naming itself in one place and another key in the other is no way around', async () => {
+  test('naming itself in one place and another key in the other does not bypass the check', async () => {
     const own = await app.createKey({ account, scope: 'STANDARD' });
     const mixed = await app.request('DELETE', `/me/api-keys?id=${own.id}`, {
       key: own.key,
@@ -291,7 +291,7 @@ describe('revoking', () => {
     assert.equal(await works(owner.key), 200);
   });
 
-  test('a live key revokes a test key, a test key does not see the live one', async () => {
+  test('a live key revokes a test key, and a test key does not see a live one', async () => {
     const sandbox = await app.createKey({ account, mode: 'test' });
     (await revoke(owner.id, sandbox.key)).assertError('NOT_FOUND');
     (await revoke(sandbox.id)).assertOk(200);
@@ -306,7 +306,7 @@ describe('last use', () => {
       return answer.at('data.lastUsedAt') === null ? null : answer;
     });
 
-  test('is written with the address, at most once a minute', async () => {
+  test('the last use is stored with the IP address, at most once a minute', async () => {
     const { id, key } = await app.createKey({ account });
     assert.equal(await works(key, { 'x-forwarded-for': '203.0.113.9' }), 200);
     const first = await used(id);
@@ -324,7 +324,7 @@ describe('last use', () => {
     clock.set(NOW);
   });
 
-  test('a refused key was not used', async () => {
+  test('a rejected key does not count as used', async () => {
     const { id, key } = await app.createKey({ account, ipAllowlist: ['203.0.113.0/24'] });
     const refused = await app.request('GET', '/streams', { key });
     assert.equal(codeOf(refused), 'IP_NOT_ALLOWED');
@@ -334,7 +334,7 @@ describe('last use', () => {
 });
 
 describe('events', () => {
-  test('created and revoked, each once, in the key’s own workspace', async () => {
+  test('created and revoked are emitted once each, in the key’s own workspace', async () => {
     const made = await mint({ name: 'Told', mode: 'test' });
     const id = made.string('data.id');
     await revoke(id);
@@ -351,7 +351,7 @@ describe('events', () => {
     );
   });
 
-  test('expiring comes once, a week before, for keys that live longer than that', async () => {
+  test('expiring is emitted once, a week before, for keys with a longer life', async () => {
     const day = 86_400_000;
     const at = (days: number) => new Date(Date.parse(NOW) + days * day);
     const long = await app.createKey({ account, expiresAt: at(30) });

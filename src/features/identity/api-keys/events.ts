@@ -54,5 +54,5 @@ export const apiKeyExpiring = defineEvent({
   },
 });
 
-/** They go to the workspace that the key belongs to. */
+/** Events of API keys, emitted in the workspace of the key. */
 export const apiKeyEvents: EventDefinition[] = [apiKeyCreated, apiKeyRevoked, apiKeyExpiring];

@@ -1,9 +1,8 @@
 /**
- * API keys: minting, restrictions, and the check that every keyed request begins with
- * (docs/decisions/api-keys.md).
+ * API keys: minting, restrictions, and the check of every request with a key (docs/decisions/api-keys.md).
  *
- * Terminology: a *grant* is what a key allows; a *ceiling* is the minting key's grant, which no key that it
- * makes exceeds; a *retired* secret is one that a rotation has replaced.
+ * Terminology: a *grant* is the access of a key; a *ceiling* is the minting key's grant, which no key that it
+ * mints exceeds; a *retired* secret was replaced by a rotation.
  */
 export { apiKeyEvents, apiKeyExpiring } from './events.ts';
 export { apiKeyRoutes } from './routes.ts';

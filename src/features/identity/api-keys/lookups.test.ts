@@ -13,13 +13,13 @@ after(() => app.close());
 const ask = (key: string, from: string, path = '/streams') =>
   app.request('GET', path, { key, headers: { 'x-forwarded-for': from } });
 
-test('C23.7: a valid key that was never seen is accepted from an address that guesses keys', async () => {
+test('C23.7: an unseen valid key is accepted from an IP address that guesses keys', async () => {
   const from = '192.0.2.7';
   const guesses = Array.from({ length: GUESSES }, () => ask(newKey(), from));
   for (const answer of await Promise.all(guesses)) answer.assertError('INVALID_KEY');
   const { key } = await app.createKey();
   (await ask(key, from)).assertOk(200);
-  // While they guess on, too.
+  // Requests a new key during further guesses, too.
   const newcomer = await app.createKey();
   const more = Array.from({ length: GUESSES }, () => ask(newKey(), from));
   (await ask(newcomer.key, from)).assertOk(200);
@@ -33,7 +33,7 @@ test('C23.7: an unknown key is always INVALID_KEY, and ignored on public endpoin
   (await ask(guess, '192.0.2.8', path)).assertError('NOT_FOUND');
 });
 
-test('C23.7: a key that was tried before it was made works at once', async () => {
+test('C23.7: a key that was tried before its creation works immediately', async () => {
   const key = newKey();
   (await ask(key, '192.0.2.9')).assertError('INVALID_KEY');
   await app.createKey({ key });
@@ -50,7 +50,7 @@ test('C23.7: a replaced secret is looked up as well', async () => {
   for (const key of [owner.key, rotated.string('data.key')]) (await ask(key, '192.0.2.9')).assertOk(200);
 });
 
-test('C23.7: a valid stream key that was never seen publishes from an address that guesses stream keys', async () => {
+test('C23.7: an unseen valid stream key publishes from an IP address that guesses stream keys', async () => {
   const { key } = await app.createKey();
   const create = (more: object) => app.request('POST', '/streams', { key, body: { title: 'x', ...more } });
   const [open, disabled] = [await create({}), await create({ enabled: false })];

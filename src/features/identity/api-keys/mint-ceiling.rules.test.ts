@@ -19,7 +19,7 @@ const GRANT: KeyGrant = {
   dailyQuota: null,
 };
 
-/** The field that exceeds, or `ok`. */
+/** Returns the field that exceeds the ceiling, or `ok`. */
 function verdict(minter: Partial<KeyGrant>, wanted: Partial<KeyGrant>): string {
   try {
     assertWithinMintCeiling({ ...GRANT, ...minter }, { ...GRANT, ...wanted });
@@ -31,7 +31,7 @@ function verdict(minter: Partial<KeyGrant>, wanted: Partial<KeyGrant>): string {
   }
 }
 
-describe('the ceiling, dimension by dimension', () => {
+describe('the mint ceiling by dimension', () => {
   const STANDARD = 'STANDARD';
   const rows: [minter: Partial<KeyGrant>, wanted: Partial<KeyGrant>, expected: string][] = [
     [{}, {}, 'ok'],
@@ -127,7 +127,7 @@ const grant: fc.Arbitrary<KeyGrant> = fc.record({
   dailyQuota: millis,
 });
 
-/** Everything that an endpoint can ask of a key, and the wire's own answer to it. */
+/** Every requirement of an endpoint on a key, with its actual check. */
 const SURFACES = [null, ...PERMISSIONS].flatMap((permission) =>
   [null, 'finance-read', 'finance-write', 'owner', 'admin'].flatMap((gate) =>
     ['GET', 'POST'].map((method) => ({ permission, gate, method })),
@@ -175,7 +175,7 @@ const HOSTS = [
   undefined,
 ];
 
-test('a minted key never holds more than its minter', () => {
+test('a minted key never has more access than its minter', () => {
   let minted = 0;
   fc.assert(
     fc.property(grant, grant, (minter, wanted) => {

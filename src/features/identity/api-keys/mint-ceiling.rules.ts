@@ -9,7 +9,10 @@ import {
 import { AppError } from '../../../kernel/errors.ts';
 import { matchesHost, toHostPattern } from '../../../kernel/hostname.ts';
 
-/** What one key grants. Empty allowlists let any caller in, an empty list of permissions is explained below. */
+/**
+ * Access that a key grants. Empty allowlists allow any caller; an empty list of permissions is explained
+ * below.
+ */
 export interface KeyGrant extends Authority {
   mode: Mode;
   expiresAt: Date | null;
@@ -45,12 +48,14 @@ function excessOf(minter: KeyGrant, wanted: KeyGrant): keyof KeyGrant | null {
   return exceeds(wanted.dailyQuota, minter.dailyQuota) ? 'dailyQuota' : null;
 }
 
-/** Null has no end. */
+/** Reports whether a value exceeds the ceiling; null means unlimited. */
 function exceeds(wanted: number | null, ceiling: number | null): boolean {
   return ceiling !== null && (wanted === null || wanted > ceiling);
 }
 
-/** Is every rule of a list inside some rule of the ceiling? An empty list restricts nothing. */
+/**
+ * Reports whether every rule of a list is inside some rule of the ceiling. An empty list restricts nothing.
+ */
 function isWithin(
   wanted: readonly string[],
   ceiling: readonly string[],
@@ -60,7 +65,7 @@ function isWithin(
   return wanted.length > 0 && wanted.every((inner) => ceiling.some((outer) => contains(outer, inner)));
 }
 
-/** Both as IPv6 blocks: that is how addresses are matched, IPv4 ones in their mapped form. */
+/** Compares both as IPv6 blocks, with IPv4 in its mapped form, as addresses are matched. */
 function containsBlock(outer: string, inner: string): boolean {
   const [block, part] = [toBlock(outer), toBlock(inner)];
   if (part.bits < block.bits) return false;

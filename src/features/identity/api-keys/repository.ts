@@ -21,7 +21,7 @@ export interface NewApiKey {
   daily_quota: number | null;
   expires_at: Date | null;
   created_by_key_id: string | null;
-  /** The member who makes it; null for the owner. */
+  /** Member who creates it; null for the owner. */
   created_by: string | null;
   created_at: Date;
 }
@@ -67,10 +67,10 @@ function selectGrants(db: Db, maker: RawBuilder<string | null>) {
 }
 
 type Grant = NonNullable<Awaited<ReturnType<ReturnType<typeof selectGrants>['executeTakeFirst']>>>;
-/** A key with all that authentication decides on. */
+/** Key with the data that authentication needs. */
 export type GrantRow = Grant & { retires_at: Date | null };
 
-/** By its present secret, or by one that a rotation has replaced. */
+/** Finds a key by its current secret, or by a retired one. */
 export async function findByHash(db: Db, hash: Uint8Array): Promise<GrantRow | undefined> {
   const present = selectGrants(db, sql<string | null>`api_key.created_by`);
   const row = await present.where('api_key.hash', '=', hash).executeTakeFirst();
@@ -109,7 +109,7 @@ export interface KeySummary {
   created_at: Date;
 }
 
-/** For the operator: of every account, or of the one with this address. */
+/** Lists keys for the operator: of every account, or of the one with this email address. */
 export function listKeys(db: Db, email?: string): Promise<KeySummary[]> {
   let query = db
     .selectFrom('api_key')
@@ -144,7 +144,7 @@ export function findWorkspace(db: Db, email: string, mode: Mode) {
     .executeTakeFirst();
 }
 
-/** Where the owner of an account reads mail; undefined while nothing may be mailed there. */
+/** Finds the email address of the account owner; undefined while no email may be sent to it. */
 export async function findOwnerAddress(tx: Tx, accountId: string): Promise<string | undefined> {
   const row = await tx
     .selectFrom('account')
@@ -156,7 +156,7 @@ export async function findOwnerAddress(tx: Tx, accountId: string): Promise<strin
   return row?.email;
 }
 
-/** Whose keys a caller sees: those of one workspace, or of both of an account when that is null. */
+/** Scope of visible keys: one workspace, or both of the account when it is null. */
 export interface KeyOwner {
   accountId: string;
   workspaceId: string | null;
@@ -181,7 +181,7 @@ export function findKey(db: Db, owner: KeyOwner, id: string): Promise<KeyRow | u
   return ownedKeys(db, owner).where('api_key.id', '=', id).executeTakeFirst();
 }
 
-/** Any account's, for the operator. */
+/** Locks a key of any account, for the operator. */
 export function lockAnyKey(tx: Tx, id: string): Promise<KeyRow | undefined> {
   return selectKeys(tx).where('api_key.id', '=', id).forUpdate('api_key').executeTakeFirst();
 }
@@ -190,7 +190,7 @@ export function lockKey(tx: Tx, owner: KeyOwner, id: string): Promise<KeyRow | u
   return ownedKeys(tx, owner).where('api_key.id', '=', id).forUpdate('api_key').executeTakeFirst();
 }
 
-/** In the order of their ids, as whatever locks several does. */
+/** Locks keys in ID order, as all functions that lock several keys do. */
 export function lockKeys(tx: Tx, owner: KeyOwner, ids: readonly string[]): Promise<KeyRow[]> {
   return ownedKeys(tx, owner)
     .where('api_key.id', 'in', ids)
@@ -199,7 +199,10 @@ export function lockKeys(tx: Tx, owner: KeyOwner, ids: readonly string[]): Promi
     .execute();
 }
 
-/** The same of this key, if it is one of the account, and of those that a member has made for it. */
+/**
+ * Locks this key, if it belongs to the account, and the keys that the member created for the account, in ID
+ * order.
+ */
 export async function lockKeyAndChildren(
   tx: Tx,
   accountId: string,
@@ -212,7 +215,7 @@ export async function lockKeyAndChildren(
     .execute();
 }
 
-/** What a member has made for an account, and what is not revoked of it. */
+/** Locks the keys that a member created for an account and that are not revoked. */
 export function lockKeysCreatedBy(tx: Tx, accountId: string, userId: string): Promise<KeyRow[]> {
   return ownedKeys(tx, { accountId, workspaceId: null })
     .where('api_key.created_by', '=', userId)
@@ -222,7 +225,7 @@ export function lockKeysCreatedBy(tx: Tx, accountId: string, userId: string): Pr
     .execute();
 }
 
-/** @returns whether the session is there; it cannot end before the transaction does. */
+/** Locks a session until the transaction ends. @returns whether it exists. */
 export async function lockSession(tx: Tx, accountId: string, id: string): Promise<boolean> {
   const row = await tx
     .selectFrom('user_session')
@@ -234,7 +237,7 @@ export async function lockSession(tx: Tx, accountId: string, id: string): Promis
   return row !== undefined;
 }
 
-/** Of a member of the account's team; it cannot change before the transaction ends. */
+/** Returns the role of a team member, share-locked until the transaction ends. */
 export async function lockRole(tx: Tx, accountId: string, userId: string): Promise<TeamRole | undefined> {
   const row = await tx
     .selectFrom('team_member')
@@ -248,7 +251,7 @@ export async function lockRole(tx: Tx, accountId: string, userId: string): Promi
 
 export interface KeyFilter {
   mode?: Mode | undefined;
-  /** Neither revoked nor expired, or one of the two. */
+  /** True: neither revoked nor expired; false: one of the two. */
   isUsable?: boolean | undefined;
 }
 
@@ -259,7 +262,7 @@ export async function listOwnKeys(
   page: PageRequest,
 ): Promise<KeyRow[]> {
   const workspaces = await workspacesOf(db, owner, mode);
-  // There is an index of those that may be unusable.
+  // An index covers keys that may be unusable.
   const isWanted = isUsable === false ? sql`${MAY_END} and not ${usableAt(now)}` : usableAt(now);
   const where = isUsable === undefined ? undefined : isWanted;
   const listed = { table: 'api_key', prefix: 'key', of: {}, where } as const;
@@ -287,7 +290,7 @@ const MAY_END = sql`(api_key.revoked_at is not null or api_key.expires_at is not
 const usableAt = (now: Date) =>
   sql<boolean>`(api_key.revoked_at is null and (api_key.expires_at is null or api_key.expires_at > ${now}))`;
 
-/** Keys of a workspace that are neither revoked nor expired. */
+/** Counts keys of a workspace that are neither revoked nor expired. */
 export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
   const row = await db
     .selectFrom('api_key')
@@ -302,7 +305,7 @@ export async function setRevoked(tx: Tx, id: string, at: Date): Promise<void> {
   await tx.updateTable('api_key').set({ revoked_at: at }).where('id', '=', id).execute();
 }
 
-/** Gives a key another secret, known to its new maker; those it had are good until `retireAt` at the latest. */
+/** Replaces the secret of a key and its creator; earlier secrets are valid until `retireAt` at the latest. */
 export async function replaceSecret(
   tx: Tx,
   key: Pick<KeyRow, 'id' | 'hash' | 'created_by'>,
@@ -321,7 +324,7 @@ export async function replaceSecret(
   await tx.updateTable('api_key').set(secret).where('id', '=', key.id).execute();
 }
 
-/** Ends what is left of the secrets that a member made for an account and others have replaced. */
+/** Expires the retired secrets that a member created for an account. */
 export async function expireRetiredSecretsOf(
   tx: Tx,
   { accountId, userId, at }: { accountId: string; userId: string; at: Date },
@@ -343,7 +346,7 @@ export interface KeyUse {
   at: Date;
 }
 
-/** Notes uses, at most one a minute for each key whichever node saw it. */
+/** Records uses, at most one a minute per key across nodes. */
 export async function recordKeyUse(db: Db, uses: readonly KeyUse[]): Promise<void> {
   const ids = uses.map(({ keyId }) => keyId);
   const times = uses.map(({ at }) => at.toISOString());
@@ -358,7 +361,7 @@ export async function recordKeyUse(db: Db, uses: readonly KeyUse[]): Promise<voi
       and (last_used_at is null or last_used_at <= used.at - interval '60 seconds')`.execute(db);
 }
 
-/** Takes keys that expire before `until`, whose end was not announced and whose life is longer than `lifeMs`. */
+/** Claims keys that expire before `until`, were not announced, and live longer than `lifeMs`. */
 export function claimExpiring(tx: Tx, now: Date, until: Date, lifeMs: number): Promise<KeyRow[]> {
   return selectKeys(tx)
     .where('api_key.expires_at', '>', now)

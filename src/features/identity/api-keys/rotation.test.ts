@@ -25,7 +25,7 @@ const revoke = (id: string, key = owner.key) => app.request('DELETE', `/me/api-k
 const works = async (key: string, headers = {}) =>
   (await app.request('GET', '/streams', { key, headers })).status;
 
-/** A token of the account's owner, as a sign-in would give. */
+/** Returns a user token of the account's owner, as from a sign-in. */
 const userToken = async () =>
   (await app.container.auth.tokens.issue({ id: account.id, token_epoch: 0 })).accessToken;
 
@@ -33,7 +33,7 @@ describe('rotation', () => {
   const rotate = (id: string, body?: unknown, key = owner.key) =>
     app.request('POST', `/me/api-keys/${id}/rotate`, { key, ...(body === undefined ? {} : { body }) });
 
-  test('gives the same key another secret; the old one ends at once', async () => {
+  test('a rotation gives the key another secret and ends the old one immediately', async () => {
     const made = await mint({ name: 'x', dailyQuota: 9 });
     const id = made.string('data.id');
     const old = made.string('data.key');
@@ -48,7 +48,7 @@ describe('rotation', () => {
     (await app.request('GET', '/streams', { key: old })).assertError('KEY_DISABLED');
   });
 
-  test('with an overlap both are good, to the second, and each further rotation only shortens it', async () => {
+  test('an overlap keeps both secrets valid, to the second, and each further rotation only shortens it', async () => {
     const made = await mint({ name: 'x' });
     const id = made.string('data.id');
     const first = made.string('data.key');
@@ -67,7 +67,7 @@ describe('rotation', () => {
     clock.set(NOW);
   });
 
-  test('revoking ends the overlap too', async () => {
+  test('revoking a key also ends the overlap', async () => {
     const made = await mint({ name: 'x' });
     const id = made.string('data.id');
     await rotate(id, { overlapSec: 86_400 });
@@ -76,7 +76,7 @@ describe('rotation', () => {
     (await rotate(id)).assertError('CONFLICT');
   });
 
-  test('refuses a wrong overlap, a foreign key, and callers who may not mint', async () => {
+  test("a rotation rejects an invalid overlap, another account's key, and callers who may not mint", async () => {
     const { id } = await app.createKey({ account, scope: 'STANDARD' });
     (await rotate(id, { overlapSec: 86_401 })).assertError('BAD_REQUEST', 'overlapSec');
     (await rotate(id, { overlapSec: -1 })).assertError('BAD_REQUEST', 'overlapSec');
@@ -87,7 +87,7 @@ describe('rotation', () => {
     (await rotate(standard.id, {}, standard.key)).assertError('OWNER_SCOPE_REQUIRED');
   });
 
-  test('of each other by two keys at once rotates both', async () => {
+  test('two keys that rotate each other concurrently are both rotated', async () => {
     const { sql } = app.container;
     const [one, two] = [await app.createKey({ account }), await app.createKey({ account })];
     const answers = await withLockContention(
@@ -100,7 +100,7 @@ describe('rotation', () => {
     }
   });
 
-  test('is no way to a key that holds more', async () => {
+  test('a rotation cannot obtain a key with more access', async () => {
     const headers = { 'x-user-token': await userToken() };
     const as = (id: string) =>
       app.request('POST', `/me/api-keys/${id}/rotate`, { key: standard.key, headers, body: {} });

@@ -21,7 +21,7 @@ const OptionalId = Type.Object({
 });
 const path = '/me/api-keys';
 
-/** All of them in one page, unless there are very many. */
+/** One page, unless there are very many. */
 const ListQuery = unpagedListQuery({
   mode: Type.Optional(OneOf(MODES, { description: 'Omit for both.' })),
   isUsable: Type.Optional(

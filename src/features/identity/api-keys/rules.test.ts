@@ -14,7 +14,7 @@ import {
   newKey,
 } from './rules.ts';
 
-test('a key is pk_ and 40 hexadecimal characters, never the same', () => {
+test('a new key is unique, with pk_ and 40 hexadecimal characters', () => {
   const keys = Array.from({ length: 100 }, newKey);
   for (const key of keys) assert.match(key, /^pk_[0-9a-f]{40}$/);
   assert.equal(new Set(keys).size, 100);
@@ -24,7 +24,7 @@ test('a key is pk_ and 40 hexadecimal characters, never the same', () => {
   }
 });
 
-test('what is stored is its SHA-256', () => {
+test('the SHA-256 of a key is stored', () => {
   assert.equal(
     hashKey('abc').toString('hex'),
     'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
@@ -54,7 +54,7 @@ describe('assertUsable', () => {
     }
   };
 
-  test('a plain key is', () => assert.equal(check({}), 'ok'));
+  test('a plain key is usable', () => assert.equal(check({}), 'ok'));
 
   const order: [change: Partial<Grant>, code: string][] = [
     [{ revokedAt: dateFromMs(1) }, 'KEY_DISABLED'],
@@ -71,7 +71,7 @@ describe('assertUsable', () => {
     });
   }
 
-  test('a millisecond before its end it is usable', () => {
+  test('a key is usable until a millisecond before its end', () => {
     assert.equal(check({ expiresAt: dateFromMs(NOW + 1) }), 'ok');
   });
 });
@@ -97,10 +97,10 @@ describe('address rules', () => {
     'fe80::1%eth0',
     '1.2.3.4/8/8',
   ];
-  for (const text of good) test(`"${text}" is one`, () => assert.equal(isIpRule(text), true));
-  for (const text of bad) test(`"${text}" is none`, () => assert.equal(isIpRule(text), false));
+  for (const text of good) test(`"${text}" is a rule`, () => assert.equal(isIpRule(text), true));
+  for (const text of bad) test(`"${text}" is not a rule`, () => assert.equal(isIpRule(text), false));
 
-  test('any address is within its own block and the block of everything', () => {
+  test('any address is within its own block and the block of all addresses', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.integer({ min: 0, max: 32 }), (ip, bits) => {
         assert.ok(ipAllowed([`${ip}/${bits}`], ip));
@@ -115,7 +115,7 @@ describe('address rules', () => {
     );
   });
 
-  test('a link-local address with its zone is compared without it, and no text is an address', () => {
+  test('a link-local address is compared without its zone, and text never matches', () => {
     assert.equal(ipAllowed(['fe80::/10'], 'fe80::1%eth0'), true);
     for (const text of ['', 'unknown', '1.2.3.4.5', '_hidden'])
       assert.equal(ipAllowed(['0.0.0.0/0', '::/0'], text), false);
@@ -131,7 +131,7 @@ describe('domain rules', () => {
     'bücher.example',
     'a_b.test',
   ]) {
-    test(`"${text}" is one`, () => assert.equal(isDomainRule(text), true));
+    test(`"${text}" is a rule`, () => assert.equal(isDomainRule(text), true));
   }
   for (const text of [
     '',
@@ -144,6 +144,6 @@ describe('domain rules', () => {
     'a..b',
     'a/b',
   ]) {
-    test(`"${text}" is none`, () => assert.equal(isDomainRule(text), false));
+    test(`"${text}" is not a rule`, () => assert.equal(isDomainRule(text), false));
   }
 });

@@ -17,12 +17,12 @@ export function isKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** What is stored of a key; 160 random bits need no slow hash. */
+/** Returns the stored hash of a key; 160 random bits need no slow hash. */
 export function hashKey(key: string): Buffer {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex');
 }
 
-/** `hashKey` in base64, by which keys are remembered. */
+/** Returns `hashKey` in base64, the cache key. */
 export function hashedName(key: string): string {
   return hash('sha256', key, 'base64');
 }
@@ -31,7 +31,7 @@ export interface Grant {
   scope: Scope;
   expiresAt: Date | null;
   revokedAt: Date | null;
-  /** When this secret of the key ends after a rotation; null for the one that the key has now. */
+  /** When this secret expires after a rotation; null for the current one. */
   retiresAt: Date | null;
   emailVerified: boolean;
   suspended: boolean;
@@ -55,7 +55,10 @@ export function assertUsable(grant: Grant, from: { ip: string; origin: string | 
   }
 }
 
-/** Addresses and CIDR blocks of both families; a mapped address counts as its IPv4 form. */
+/**
+ * Reports whether an IP address matches the list of addresses and CIDR blocks of both families; a mapped
+ * address counts as IPv4.
+ */
 export function ipAllowed(allowlist: readonly string[], ip: string): boolean {
   const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
   const family = isIP(plain) === 6 ? 'ipv6' : 'ipv4';
@@ -73,7 +76,7 @@ function blockList(allowlist: readonly string[]): BlockList {
   return list;
 }
 
-/** Is the text an address, or a CIDR block? */
+/** Reports whether the text is an IP address or a CIDR block. */
 export function isIpRule(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/');
   const version = isIP(address);
@@ -81,12 +84,12 @@ export function isIpRule(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
 }
 
-/** Is the text a host name, or `*.` and one? */
+/** Reports whether the text is a host name, optionally prefixed with `*.`. */
 export function isDomainRule(text: string): boolean {
   return toHostPattern(text) !== null;
 }
 
-/** Exact host names, or `*.example.com` for every name below. */
+/** Reports whether a host matches the list of exact names and `*.example.com` patterns. */
 export function domainAllowed(allowlist: readonly string[], host: string | undefined): boolean {
   const name = host === undefined ? null : toHostname(host);
   if (name === null) return false;
@@ -94,7 +97,7 @@ export function domainAllowed(allowlist: readonly string[], host: string | undef
 }
 
 /**
- * A list that the scope makes void would only look like a restriction, or like a right.
+ * Rejects permissions that the scope makes void, because they would look like a restriction or a right.
  *
  * @throws {AppError} BAD_REQUEST with the field `permissions`.
  */
@@ -108,7 +111,7 @@ export function assertPermissions(scope: Scope, permissions: readonly string[]):
       'permissions must be empty for a FULL_ACCESS key, which has every permission.',
     );
   }
-  // Permissions of finance also open reads of money (docs/decisions/authorization.md#permissions).
+  // Finance permissions also allow reads of amounts (docs/decisions/authorization.md#permissions).
   const writing = permissions.find(
     (permission) => permission.endsWith(':write') && permission !== 'finance:write',
   );

@@ -3,30 +3,33 @@ import { type Counter, counterKey } from '../../../platform/counters.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import * as repository from './repository.ts';
 
-/** What becomes of mails. */
+/** Outbox for emails. */
 export interface EmailOutbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
 
 type ToldKey = Pick<repository.KeyRow, 'account_id' | 'name' | 'scope' | 'mode' | 'last4'>;
 
-/** What was done with a key, and who did it. */
+/** Creation or rotation of a key and its actor. */
 interface Done {
   what: 'created' | 'rotated';
   by: Actor['kind'];
 }
 
-/** Tells owners what was done with their keys: whoever has stolen a key or a session makes another key first. */
+/**
+ * Emails owners about new and rotated keys: an attacker with a stolen key or session usually creates another
+ * key first.
+ */
 export interface KeySecurityEmails {
   told(tx: Tx, done: Done, key: ToldKey): Promise<void>;
 }
 
-/** Nobody's mailbox is filled by a script that rotates. */
+/** Limit that keeps a rotating script from flooding a mailbox. */
 const MAILS_PER_HOUR = 20;
 
 interface Deps {
   mailbox: EmailOutbox;
-  /** With windows of an hour. */
+  /** Counter with one-hour windows. */
   counter: Pick<Counter, 'hit'>;
 }
 
@@ -41,7 +44,7 @@ export function createKeySecurityEmails({ mailbox, counter }: Deps): KeySecurity
   };
 }
 
-/** What to do where it was somebody else. */
+/** Advice for the owner if the change was not theirs. */
 const LOST: Record<Actor['kind'], string> = {
   key: 'If this was not you or one of your services, revoke this key and the key used to make the change.',
   session:

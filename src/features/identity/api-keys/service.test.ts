@@ -27,7 +27,7 @@ const refuses = (work: Promise<unknown>, code: string, field?: string) =>
   });
 
 describe('create', () => {
-  test('a live key with the dashboard’s limit, unless told otherwise', async () => {
+  test('create issues a live key with the dashboard’s limit by default', async () => {
     const { id, key } = await keys.create({ email: ` ${account.email.toUpperCase()} `, scope: 'STANDARD' });
     assert.match(id, /^key_/);
     assert.match(key, /^pk_[0-9a-f]{40}$/);
@@ -44,7 +44,7 @@ describe('create', () => {
     });
   });
 
-  test('everything that was asked for', async () => {
+  test('create applies every option', async () => {
     const { key } = await keys.create({
       email: account.email,
       scope: 'READ_ONLY',
@@ -61,7 +61,7 @@ describe('create', () => {
     );
   });
 
-  test('nothing of the key itself is stored', async () => {
+  test('create stores no part of the key itself', async () => {
     const { id, key } = await keys.create({ email: account.email, scope: 'STANDARD' });
     const [row] = await app.container.sql`select t::text as text from api_key t where id = ${id}`;
     assert.equal(String(row?.text).includes(key.slice(7, -4)), false);
@@ -70,7 +70,7 @@ describe('create', () => {
     assert.equal(JSON.stringify(listed).includes(key.slice(7, -4)), false);
   });
 
-  test('an unknown account and malformed restrictions are refused, and nothing is made', async () => {
+  test('create rejects an unknown account and malformed restrictions', async () => {
     const count = (await keys.list()).length;
     await refuses(keys.create({ email: 'nobody@example.com', scope: 'STANDARD' }), 'NOT_FOUND');
     const scope = 'STANDARD';
@@ -90,7 +90,7 @@ describe('create', () => {
 });
 
 describe('verify', () => {
-  test('is immediate for a key that was just seen, and reads again after five seconds', async () => {
+  test('verify is synchronous for a recently seen key and reads again after five seconds', async () => {
     const { id, key } = await keys.create({ email: account.email, scope: 'STANDARD' });
     assert.ok(keys.verify(key, from) instanceof Promise);
     await verify(key);
@@ -102,7 +102,7 @@ describe('verify', () => {
     assert.equal((await verify(key)).rateLimitPerMinute, 5);
   });
 
-  test('an unknown key is asked for each time: it may be made in between', async () => {
+  test('an unknown key is not cached: it may be created in the meantime', async () => {
     const key = `pk_${'a'.repeat(40)}`;
     await refuses(verify(key), 'INVALID_KEY');
     await keys.create({ email: account.email, scope: 'STANDARD', key });
@@ -111,14 +111,14 @@ describe('verify', () => {
 });
 
 describe('revoke', () => {
-  test('counts at once, although the key was just used', async () => {
+  test('a revocation takes effect immediately, although the key was just used', async () => {
     const { id, key } = await keys.create({ email: account.email, scope: 'STANDARD' });
     await verify(key);
     await keys.revoke(id);
     await refuses(verify(key), 'KEY_DISABLED');
   });
 
-  test('twice keeps the first time; an unknown id is NOT_FOUND', async () => {
+  test('a second revocation keeps the first time; an unknown ID is NOT_FOUND', async () => {
     const { id } = await keys.create({ email: account.email, scope: 'STANDARD' });
     await keys.revoke(id);
     const first = (await keys.list()).find((one) => one.id === id)?.revoked_at;

@@ -29,13 +29,13 @@ import { createKeyUsage } from './usage.ts';
 import { createKeyVerifier, type KeyVerifier } from './verifier.service.ts';
 
 /**
- * A key made in the dashboard or by the operator allows 10,000 requests a minute
+ * Requests a minute of a key created in the dashboard or by the operator
  * (docs/decisions/api-keys.md#limits-of-a-key).
  */
 const DASHBOARD_RATE_LIMIT = 10_000;
-/** A key that a key makes allows 1,000 (docs/decisions/api-keys.md#limits-of-a-key). */
+/** Requests a minute of a key that another key minted (docs/decisions/api-keys.md#limits-of-a-key). */
 const MINTED_RATE_LIMIT = 1000;
-/** `api_key.expiring` is sent so long before the end of a key, and not for keys that live no longer. */
+/** Lead time of `api_key.expiring`; keys with a shorter life do not emit it. */
 const EXPIRING_MS = 7 * DAY_MS;
 
 export interface KeyInput {
@@ -49,11 +49,11 @@ export interface KeyInput {
   expiresAt?: Date | null | undefined;
   ipAllowlist?: string[] | undefined;
   domainAllowlist?: string[] | undefined;
-  /** A given key instead of a random one. */
+  /** Given key instead of a random one. */
   key?: string | undefined;
 }
 
-/** What `POST /me/api-keys` takes; what is absent is unrestricted. */
+/** Input of `POST /me/api-keys`; an absent field means unrestricted. */
 export interface MintInput {
   name: string;
   scope: Scope;
@@ -66,54 +66,62 @@ export interface MintInput {
   dailyQuota: number | null;
 }
 
-/** Who acts. In live mode that is the keys of both workspaces, in test mode those of its own. */
+/**
+ * Actor of a key operation. In live mode it manages the keys of both workspaces, in test mode those of its
+ * own.
+ */
 export type KeyOperator = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
 
-/** A key with its secret, which is shown here and never again. */
+/** Key with its secret, which is shown only once. */
 interface MadeKey {
   row: KeyRow;
   key: string;
 }
 
-/** Each id is looked up among the keys that who acts sees: NOT_FOUND otherwise. */
+/** API keys, limited to those visible to the actor: other IDs are NOT_FOUND. */
 export interface ApiKeys extends KeyVerifier {
   /**
-   * For the operator: a key for an account's workspace, without plan limit or ceiling.
+   * Creates a key for the operator, without plan limit or ceiling.
    *
-   * @throws {AppError} NOT_FOUND (no such account), BAD_REQUEST naming the restriction that is malformed.
+   * @throws {AppError} NOT_FOUND (unknown account), BAD_REQUEST naming the malformed restriction.
    */
   create(input: KeyInput): Promise<{ id: string; key: string }>;
-  /** For the operator: of every account, or of the one with this address. */
+  /** Lists keys for the operator: of every account, or of the one with this email address. */
   list(email?: string): Promise<KeySummary[]>;
-  /** For the operator. @throws {AppError} NOT_FOUND. */
+  /** Revokes any key, for the operator. @throws {AppError} NOT_FOUND. */
   revoke(id: string): Promise<void>;
   /** @throws {AppError} BAD_REQUEST naming the malformed input, MINT_CEILING_EXCEEDED, QUOTA_EXCEEDED. */
   mint(by: KeyOperator, input: MintInput): Promise<MadeKey>;
   listOwn(by: KeyOperator, filter: KeyFilter, page: PageRequest): Promise<KeyRow[]>;
   getOwn(by: KeyOperator, id: string): Promise<KeyRow>;
-  /** As the plan counts: neither revoked nor expired. */
+  /** Returns the number that counts against the plan: neither revoked nor expired. */
   countUsable(workspaceId: string): Promise<number>;
-  /** Refused at once on this node, everywhere within 5 s. Revoking again changes nothing. */
+  /** Revokes a key: it is rejected immediately on this node and within 5 s on others. Idempotent. */
   revokeOwn(by: KeyOperator, id: string): Promise<void>;
   /**
-   * A new secret for the same key. The old one is good for `overlapSec` more.
+   * Replaces the secret of a key. The old one stays valid for `overlapSec`.
    *
-   * @throws {AppError} MINT_CEILING_EXCEEDED for a key that holds more; CONFLICT when it is revoked or expired.
+   * @throws {AppError} MINT_CEILING_EXCEEDED for a key with more access; CONFLICT when it is revoked or
+   *   expired.
    */
   rotate(by: KeyOperator, id: string, overlapSec: number): Promise<MadeKey>;
   /**
-   * What who acts may do, as it is now and until the transaction ends. For those whom the request has passed as of
-   * the time when it came.
+   * Returns the current rights of the actor, locked until the transaction ends. They may have changed since
+   * the request was authorized. The last argument names another member whose keys `revokeMadeBy` locks
+   * afterwards.
    *
-   * @param beside a member whose keys `revokeMadeBy` is to lock afterwards.
-   * @throws {AppError} KEY_DISABLED, UNAUTHORIZED for who is good no more; PERMISSION_DENIED for who has left the team.
+   * @throws {AppError} KEY_DISABLED, UNAUTHORIZED for an invalid credential; PERMISSION_DENIED for a former
+   *   member.
    */
   rightsNow(tx: Tx, by: KeyOperator, beside?: string): Promise<Authority>;
-  /** What a member has made of an account, in the transaction in which they go. Call `forget` after the commit. */
+  /**
+   * Revokes the keys that a member created for an account, in the transaction of the removal. Call `forget`
+   * after the commit.
+   */
   revokeMadeBy(tx: Tx, append: AppendEvent, accountId: string, userId: string): Promise<void>;
-  /** Announces keys that are about to expire. */
+  /** Emits `api_key.expiring` for keys that expire soon. */
   announceExpiring(): Promise<void>;
-  /** Writes down the last uses. */
+  /** Writes pending uses. */
   close(): Promise<void>;
 }
 
@@ -208,7 +216,7 @@ async function emit(
   });
 }
 
-/** The part of a key that its secret decides. */
+/** Returns the columns that derive from the secret. */
 function secretOf(key: string) {
   return { hash: rules.hashKey(key), prefix: key.slice(0, 7), last4: key.slice(-4) };
 }
@@ -267,7 +275,7 @@ function grantOf(row: KeyRow): KeyGrant {
   };
 }
 
-/** What is asked for, checked for itself: the ceiling comes after. */
+/** Validates a requested key on its own; the mint ceiling is checked later. */
 function parseMint(by: KeyOperator, input: MintInput, nowMs: number): KeyGrant {
   rules.assertPermissions(input.scope, input.permissions);
   assertRestrictions(input.ipAllowlist, input.domainAllowlist);
@@ -322,10 +330,13 @@ async function mint(
   return { row: await mustFind(db, by, id), key };
 }
 
-/** Of who is in the team no more. */
+/** Error code for an actor who is no longer in the team. */
 type Refusal = 'OWNER_SCOPE_REQUIRED' | 'PERMISSION_DENIED';
 
-/** As it is now: a key that was revoked a moment ago, or a session that was ended, makes no other. */
+/**
+ * Returns the current grant of the actor, locked: a key that was just revoked or a session that was just
+ * ended creates no other key.
+ */
 async function actingGrant(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<KeyGrant> {
   if (by.actor.kind === 'session') {
     if (!(await repository.lockSession(tx, by.actor.userId, by.actor.id))) throw new AppError('UNAUTHORIZED');
@@ -336,10 +347,13 @@ async function actingGrant(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<K
   return { ...grantOf(row), ...intersect(row, await rightsOf(tx, by, refusal)) };
 }
 
-/** The member on whom a key hangs that is made now; null for the owner. */
+/** Returns the member who creates keys as this actor; null for the owner. */
 const makerOf = ({ accountId, actor }: KeyOperator) => (actor.userId === accountId ? null : actor.userId);
 
-/** What the role of who acts allows, as it is now. @throws {AppError} for who is in the team no more. */
+/**
+ * Returns the current rights of the actor's role. @throws {AppError} for an actor who is no longer in the
+ * team.
+ */
 async function rightsOf(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<Authority> {
   const maker = makerOf(by);
   if (maker === null) return ROLE_PERMISSIONS.OWNER;
@@ -348,7 +362,7 @@ async function rightsOf(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<Auth
   return ROLE_PERMISSIONS[role];
 }
 
-/** What a session can hand on beside its rights, in its mode. */
+/** Limits of a session as a grant, in addition to its rights and mode. */
 const SESSION_GRANT = {
   expiresAt: null,
   ipAllowlist: [],
@@ -366,9 +380,9 @@ async function rotate({ db, events, clock, notices }: Deps, by: KeyOperator, id:
   const key = rules.newKey();
   const maker = makerOf(by);
   await events.transaction(async (tx) => {
-    // Before any key, as their removal from the team takes them.
+    // Locked before any key, as in the removal of a member.
     if (maker !== null) await repository.lockRole(tx, by.accountId, maker);
-    // Both at once and in one order: each of two keys may rotate the other.
+    // Locks both keys in one order: two keys may rotate each other concurrently.
     const locked = await repository.lockKeys(tx, ownerOf(by), [id, by.actor.id]);
     const row = locked.find((one) => one.id === id);
     if (row === undefined) throw notFound();

@@ -6,10 +6,10 @@ import type { KeyUse } from './repository.ts';
 const FLUSH_MS = 500;
 const ENTRIES = 50_000;
 
-/** Remembers when and from where keys were used, and writes it down beside the requests. */
+/** Batches when and from where keys were used, and writes it outside of requests. */
 export interface KeyUsage {
   note(keyId: string, ip: string): void;
-  /** Writes what is still to be written. */
+  /** Writes pending uses. */
   close(): Promise<void>;
 }
 

@@ -8,7 +8,7 @@ import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import type { KeyUsage } from './usage.ts';
 
-/** A revocation reaches every node within this time even when its hint is lost. */
+/** Cache lifetime: a revocation reaches every node within this time, even when its notification is lost. */
 const CACHE_MS = 5_000;
 const CACHE_ENTRIES = 20_000;
 const CHANGED_TOPIC = 'api-keys';
@@ -26,9 +26,9 @@ export interface KeyVerifier {
    * @throws {AppError} as docs/concepts/authentication.md#the-key says.
    */
   verify(key: string, from: From): Caller | Promise<Caller>;
-  /** What is remembered of keys is read again, on every node. */
+  /** Clears cached keys on every node. */
   forget(): void;
-  /** Calls it after each change of keys, or of what they depend on. */
+  /** Registers a listener for changes of keys and of the rows that they depend on. */
   onChanged(listener: () => void): void;
 }
 
@@ -45,11 +45,11 @@ interface Deps {
   usage: Pick<KeyUsage, 'note'>;
 }
 
-/** The check that every keyed request begins with. */
+/** Creates the check of every request with a key. */
 export function createKeyVerifier({ db, clock, bus, usage }: Deps): KeyVerifier {
   const cache = new Map<string, CachedKey>();
   const secrets = createSecretLookups({ read: (hashes) => repository.existingHashes(db, hashes) });
-  // A key that is being read while it changes must not be remembered as it was.
+  // Changes during a read prevent its result from being cached.
   let changes = 0;
   bus.subscribe(CHANGED_TOPIC, () => {
     changes += 1;
@@ -86,7 +86,7 @@ export function createKeyVerifier({ db, clock, bus, usage }: Deps): KeyVerifier 
 }
 
 function toCached(row: repository.GrantRow, until: number): CachedKey {
-  // Whoever is in the team no more has no role.
+  // A former member has no role.
   const role: TeamRole | null = row.created_by === null ? 'OWNER' : row.team_role;
   return {
     until,

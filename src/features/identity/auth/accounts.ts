@@ -1,7 +1,7 @@
 import type { Plan } from '../../../kernel/plans.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 
-/** What a sign-in decides on. */
+/** Account data that a sign-in checks. */
 export interface AccountCredentials {
   id: string;
   email: string;
@@ -13,7 +13,7 @@ export interface AccountCredentials {
   token_epoch: number;
 }
 
-/** Reads and writes what signing in needs of an account; the rows are not ours. */
+/** Account data that sign-in reads and writes; the accounts feature owns the rows. */
 export interface CredentialStore {
   findByEmail(db: Db, email: string): Promise<AccountCredentials | undefined>;
   findById(db: Db, id: string): Promise<AccountCredentials | undefined>;
@@ -21,17 +21,19 @@ export interface CredentialStore {
     db: Db,
     id: string,
   ): Promise<Pick<AccountCredentials, 'token_epoch' | 'suspended_at'> | undefined>;
-  /** Replaces the hash of an unchanged password; nothing when the password has been changed meanwhile. */
+  /**
+   * Replaces the hash of an unchanged password; does nothing when the password has changed in the meantime.
+   */
   replaceHash(db: Db, id: string, from: string, to: string): Promise<void>;
-  /** The account has this address from here on, and it is confirmed. @throws where another account has it. */
+  /** Sets a confirmed email address. @throws when another account has it. */
   changeEmail(tx: Tx, id: string, email: string, at: Date): Promise<void>;
-  /** A new password: every user token and session made so far is void. */
+  /** Sets a new password, which revokes all earlier user tokens and sessions. */
   changePassword(tx: Tx, id: string, hash: string): Promise<void>;
   /** @returns whether the account still has this address. */
   markVerified(tx: Tx, id: string, email: string, at: Date): Promise<boolean>;
 }
 
-/** Accounts as sign-in needs them. */
+/** Account creation for sign-in. */
 export interface AccountCreator {
   passwordMinLength: number;
   /** @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS. */

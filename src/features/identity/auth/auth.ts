@@ -54,22 +54,22 @@ interface Deps {
   bus: Bus;
   mailbox: MailOutbox;
   mailCaps: MailCaps;
-  /** Counters by the length of their window, in seconds. */
+  /** Returns counters by window length in seconds. */
   caps(windowSec: number): Counter;
-  /** An account has changed in what its API keys depend on. */
+  /** Called when an account has changed in ways that affect its API keys. */
   onAccountChanged(): void;
-  /** Calls it when an account may have changed. */
+  /** Registers a listener for possible changes of accounts. */
   onAccountsChanged(listener: () => void): void;
-  /** The issuer of tokens, and what links begin with. */
+  /** Issuer of tokens and base URL of links. */
   publicUrl: string;
-  /** Of who registers. */
+  /** Plan of accounts that register. */
   defaultPlan: Plan;
-  /** Who may register in the dashboard. */
+  /** Policy for registration in the dashboard. */
   registrationMode: RegistrationMode;
   termsUrl: string | null;
 }
 
-/** The parts of the feature, each knowing those it needs. */
+/** Creates the services of the feature. */
 export function createAuth(deps: Deps): Auth {
   const { credentials, hashPassword, normaliseEmail } = deps.accounts;
   const tokens = createUserTokens({ ...deps, credentials, issuer: deps.publicUrl });
@@ -79,7 +79,7 @@ export function createAuth(deps: Deps): Auth {
   const backoff = createLoginBackoff({
     ...deps,
     async isFamiliar({ email, ip }) {
-      // The same reads where there is no such account.
+      // An unknown account causes the same reads.
       const account = await credentials.findByEmail(deps.db, email);
       return places.isFamiliar(account?.id ?? '', ip);
     },

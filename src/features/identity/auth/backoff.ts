@@ -2,14 +2,14 @@ import { tooManyRequests } from '../../../kernel/errors.ts';
 import { networkBlock } from '../../../kernel/ip-block.ts';
 import { type Counter, counterKey } from '../../../platform/counters.ts';
 
-/** Where a request comes from. */
+/** Client of a request. */
 export interface From {
   ip: string;
 }
 
-/** One try to sign in, or to confirm a password. */
+/** Attempt to sign in or to confirm a password. */
 export interface Attempt extends From {
-  /** The address that was typed, as `lookupEmail` returns it. */
+  /** Submitted email address, as `lookupEmail` returns it. */
   email: string;
 }
 
@@ -19,13 +19,13 @@ export interface Attempt extends From {
  * from count by themselves: strangers cannot keep its owner out (docs/decisions/memory-bounds.md#password-guessing).
  */
 export interface LoginBackoff {
-  /** @throws {AppError} RATE_LIMITED: the account has failed often, and was tried a moment ago. */
+  /** @throws {AppError} RATE_LIMITED after many failures and a recent attempt. */
   admit(attempt: Attempt): Promise<void>;
   failed(attempt: Attempt): Promise<void>;
 }
 
 interface Deps {
-  /** Counters by the length of their window, in seconds. */
+  /** Returns counters by window length in seconds. */
   caps(windowSec: number): Counter;
   /** Reports whether the account signed in from the network of the attempt recently. */
   isFamiliar(attempt: Attempt): Promise<boolean>;
@@ -33,7 +33,7 @@ interface Deps {
 
 const FAILURES = 10;
 const FAILURES_SEC = 900;
-/** Beyond the failures, one attempt in so many seconds is let through. */
+/** Interval of the single attempt that is allowed once an account has too many failures. */
 const PAUSE_SEC = 30;
 
 export function createLoginBackoff({ caps, isFamiliar }: Deps): LoginBackoff {

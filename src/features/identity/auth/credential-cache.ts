@@ -1,37 +1,40 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Bus } from '../../../platform/bus.ts';
 
-/** What has ended is refused on every node within this time even when the hint of it is lost. */
+/**
+ * Cache lifetime: an ended credential is rejected on every node within this time, even when the notification
+ * is lost.
+ */
 const CACHE_MS = 5_000;
 const ENTRIES = 20_000;
 
-/** What was good a moment ago: at most 5 s, and forgotten at a hint that something has changed. */
+/** Cache of valid credentials, for at most 5 s; cleared on notification of a change. */
 export interface CredentialCache<T> {
   get(key: string): T | undefined;
-  /** @param check null for what is not good: that is not remembered. */
+  /** @param check returns null for an invalid credential, which is not cached. */
   read(key: string, check: () => Promise<CachedCredential<T> | null>): Promise<T | null>;
 }
 
 export interface CachedCredential<T> {
   value: T;
-  /** It is good no longer than this, epoch milliseconds. */
+  /** Expiry in epoch milliseconds. */
   untilMs: number;
 }
 
 export interface CredentialCacheDeps {
   clock: Clock;
   bus: Pick<Bus, 'subscribe'>;
-  /** Calls it when an account may have changed. */
+  /** Registers a listener for possible changes of accounts. */
   onAccountsChanged(listener: () => void): void;
 }
 
-/** @param topic of the bus: the hints that make it forget, beside those of accounts. */
+/** @param topic bus topic that clears the cache, in addition to account changes. */
 export function createCredentialCache<T>(
   { clock, bus, onAccountsChanged }: CredentialCacheDeps,
   topic: string,
 ): CredentialCache<T> {
   const cache = new Map<string, CachedCredential<T>>();
-  // What is being checked while something changes must not be remembered as it was.
+  // Changes during a check prevent its result from being cached.
   let changes = 0;
   const clear = () => {
     changes += 1;

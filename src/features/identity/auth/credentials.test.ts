@@ -46,8 +46,8 @@ const change = (browser: Browser, email: string, password = PASSWORD) =>
 const lastLink = async (email: string) => linkToken((await auth.mailsTo(email)).at(-1));
 const emailOf = async (browser: Browser) => (await browser.get('/me')).assertOk(200).at('data.email');
 
-describe('another address', () => {
-  test('is the account’s when the link that it was sent is followed, once', async () => {
+describe('a new email address', () => {
+  test('a new email address takes effect once its confirmation link is used, and only once', async () => {
     const { person, browser } = await signedIn();
     const email = other();
     const asked = (await change(browser, ` ${email.toUpperCase()} `)).assertOk(200);
@@ -71,7 +71,7 @@ describe('another address', () => {
     (await auth.app.request('GET', '/streams', { key: person.key })).assertOk(200);
   });
 
-  test('a newer wish, and a day, end the link', async () => {
+  test('a newer change, and a day, invalidate the link', async () => {
     const { browser } = await signedIn();
     const [first, second] = [other(), other()];
     (await change(browser, first)).assertOk(200);
@@ -83,7 +83,7 @@ describe('another address', () => {
     assert.equal(await form('/change-email', { token: late }), 404);
   });
 
-  test('the old one takes it back, with a new password, whatever was done meanwhile', async () => {
+  test('the previous address restores itself with a new password, regardless of later changes', async () => {
     const { person, browser } = await signedIn();
     const [stolen, further] = [other(), other()];
     (await change(browser, stolen)).assertOk(200);
@@ -109,7 +109,7 @@ describe('another address', () => {
     assert.equal(await form('/keep-email', { token: thief, password: PASSWORD }), 404, 'a thief cannot');
   });
 
-  test('seven days later it is free for others', async () => {
+  test('the previous address becomes available after seven days', async () => {
     const { person, browser } = await signedIn();
     const email = other();
     (await change(browser, email)).assertOk(200);
@@ -121,7 +121,7 @@ describe('another address', () => {
     (await change(stranger, person.email)).assertOk(200);
   });
 
-  test('who wins a race for an address has it', async () => {
+  test('the winner of a race gets the address', async () => {
     const [one, two] = [await signedIn(), await signedIn()];
     const email = other();
     (await change(one.browser, email)).assertOk(200);
@@ -132,7 +132,7 @@ describe('another address', () => {
     assert.deepEqual(outcomes.sort(), [200, 409]);
   });
 
-  test('what is refused, by its field', async () => {
+  test('invalid input gets an error with the field at fault', async () => {
     const { person, browser } = await signedIn();
     (await change(browser, 'nowhere')).assertError('INVALID_EMAIL', 'email');
     (await change(browser, person.email)).assertError('BAD_REQUEST', 'email');
@@ -147,7 +147,7 @@ describe('another address', () => {
     );
   });
 
-  test('nobody’s mailbox is filled: three in an hour', async () => {
+  test('three address changes per hour keep a mailbox from being flooded', async () => {
     const { browser } = await signedIn();
     for (let time = 0; time < 3; time++) (await change(browser, other())).assertOk(200);
     (await change(browser, other())).assertError('RATE_LIMITED');
@@ -156,11 +156,11 @@ describe('another address', () => {
   });
 });
 
-describe('another password', () => {
+describe('a new password', () => {
   const send = (browser: Browser, password: string, newPassword: string) =>
     browser.send('POST', '/me/password', { body: { password, newPassword } });
 
-  test('ends user tokens and the other sessions, and is told', async () => {
+  test('a password change ends user tokens and the other sessions, and emails the owner', async () => {
     const { person, browser } = await signedIn();
     const { browser: elsewhere } = await signedIn(person);
     const token = await auth.token(person);
@@ -174,7 +174,7 @@ describe('another password', () => {
     (await auth.app.request('GET', '/me', { key: person.key })).assertOk(200);
   });
 
-  test('is refused by its field, to keys, and without the one before; wrong ones have a limit of their own', async () => {
+  test('a password change is rejected for weak or wrong passwords and for keys; wrong passwords have their own limit', async () => {
     const { person, browser } = await signedIn();
     (await send(browser, PASSWORD, 'short')).assertError('WEAK_PASSWORD', 'newPassword');
     (await send(browser, 'wrong horse battery staple', NEW_PASSWORD)).assertError('INVALID_CREDENTIALS');
@@ -182,7 +182,7 @@ describe('another password', () => {
     const byKey = await auth.app.request('POST', '/me/password', { key: person.key, body });
     byKey.assertError('ADMIN_ONLY');
     assert.equal((await auth.login(person)).status, 200);
-    // Ten in a quarter of an hour from one address, sign-ins not counted (C23.5).
+    // Ten per quarter-hour and IP, sign-ins not counted (C23.5).
     const answers: number[] = [];
     for (let time = 0; time < 9; time++) {
       answers.push((await send(browser, 'wrong horse battery staple', NEW_PASSWORD)).status);
@@ -191,7 +191,7 @@ describe('another password', () => {
   });
 });
 
-test('the terms that were shown are kept with their time', async () => {
+test('accepted terms are stored with their time', async () => {
   const email = other();
   const browser = new Browser(auth.app);
   const body = { email, password: PASSWORD };

@@ -13,7 +13,7 @@ interface Deps {
 
 type FormRequest = FastifyRequest<{ Querystring: Record<string, unknown>; Body: unknown }>;
 
-/** `/change-email` and `/keep-email`: what the two addresses are mailed when an account changes from one to the other. */
+/** Serves `/change-email` and `/keep-email`, the links emailed to both addresses of a change. */
 export function emailChangePages(app: FastifyInstance, { addressChange, assets }: Deps): void {
   app.get('/change-email', async (request: FormRequest, reply) => {
     const token = formField(request.query, 'token');

@@ -13,7 +13,10 @@ import type { CredentialVerifier } from './identities.service.ts';
 import { KEEP_NOTHING, type SignInRevocation } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
-/** What became of a link: it is unknown, used or too old (`EXPIRED`), or another account has the address (`TAKEN`). */
+/**
+ * Result of a link: unknown, used or expired (`EXPIRED`), or the address belongs to another account
+ * (`TAKEN`).
+ */
 export type EmailChangeOutcome = 'DONE' | 'EXPIRED' | 'TAKEN';
 
 /**
@@ -22,17 +25,17 @@ export type EmailChangeOutcome = 'DONE' | 'EXPIRED' | 'TAKEN';
  */
 export interface EmailChange {
   /**
-   * Mails both addresses.
+   * Emails both addresses.
    *
-   * @throws {AppError} INVALID_CREDENTIALS, INVALID_EMAIL, BAD_REQUEST for the address that it has, EMAIL_EXISTS,
-   * RATE_LIMITED after three in an hour.
+   * @throws {AppError} INVALID_CREDENTIALS, INVALID_EMAIL, BAD_REQUEST for the current address, EMAIL_EXISTS,
+   *   RATE_LIMITED after three in an hour.
    */
   ask(accountId: string, input: { email: string; password: string }, from: From): Promise<AskedChange>;
   isUsable(purpose: Purpose, token: string): Promise<boolean>;
-  /** By the link that the new address was sent. */
+  /** Confirms the new address by the link that was sent to it. */
   confirm(token: string): Promise<EmailChangeOutcome>;
   /**
-   * By the link that the old address was sent: the account has it again with this password, and is signed out
+   * Restores the previous address by the link sent to it, sets the password, and signs the account out
    * everywhere.
    *
    * @throws {AppError} WEAK_PASSWORD.
@@ -63,7 +66,7 @@ interface Deps {
   hashPassword(password: string): Promise<string>;
   /** @throws {AppError} INVALID_EMAIL. */
   normaliseEmail(email: string): string;
-  /** An account has changed in what its API keys depend on. */
+  /** Called when an account has changed in ways that affect its API keys. */
   onAccountChanged(): void;
   publicUrl: string;
 }
@@ -81,7 +84,7 @@ export function createEmailChange(deps: Deps): EmailChange {
     },
     confirm: (token) => unlessTaken(deps, (tx) => confirm(deps, tx, token)),
     async takeBack(token, password) {
-      // Looked up first: hashing a password is too costly for whoever has no link.
+      // Checked first: hashing a password is too costly for a request without a valid link.
       const found = await repository.findValidToken(db, hashSecret(token), 'KEEP_EMAIL', clock.now());
       if (found === undefined) return 'EXPIRED';
       const hash = await deps.hashPassword(password);
@@ -156,7 +159,7 @@ async function confirm(deps: Deps, tx: Tx, token: string): Promise<EmailChangeOu
   const { id } = account;
   if (await repository.isEmailReserved(tx, { email: link.email, by: id, now: clock.now() })) return 'TAKEN';
   await credentials.changeEmail(tx, id, link.email, clock.now());
-  // What the address before was sent proves nothing about the account any more.
+  // Links sent to the previous address no longer prove anything about the account.
   await repository.voidTokens(tx, id, ['VERIFY_EMAIL', 'RESET_PASSWORD'], clock.now());
   const back = await newLink(deps, tx, id, 'KEEP_EMAIL', account.email);
   await mailbox.enqueue(
@@ -174,7 +177,7 @@ async function takeBack(deps: Deps, tx: Tx, token: string, hash: string): Promis
   await credentials.changeEmail(tx, id, link.email, clock.now());
   await credentials.changePassword(tx, id, hash);
   await repository.voidTokens(tx, id, ['CHANGE_EMAIL', 'VERIFY_EMAIL', 'RESET_PASSWORD'], clock.now());
-  // Whoever had the account after this address can no more take it back; who had it before still can.
+  // Later owners of the account lose their links to restore an address; earlier ones keep theirs.
   await repository.voidTokens(tx, id, ['KEEP_EMAIL'], clock.now(), since);
   await deleteChallengesOf(tx, id);
   await signIns.endAll(tx, id, KEEP_NOTHING);

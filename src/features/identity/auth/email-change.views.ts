@@ -14,7 +14,7 @@ export function confirmEmailForm(token: string): Page {
   );
 }
 
-/** @param problem what was wrong with the password before. */
+/** @param problem message about the previously submitted password. */
 export function revertEmailForm(token: string, problem?: string): Page {
   return emailLinkPage(
     problem === undefined ? 200 : 400,

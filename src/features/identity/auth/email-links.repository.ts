@@ -13,7 +13,7 @@ export async function insertToken(tx: Tx, token: Omit<EmailTokenTable, 'used_at'
     .execute();
 }
 
-/** Whose a link is, while it is good. */
+/** Finds the account of a valid link. */
 export function findValidToken(db: Db, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
   return db
     .selectFrom('email_token')
@@ -25,7 +25,7 @@ export function findValidToken(db: Db, hash: Uint8Array, purpose: LinkPurpose, n
     .executeTakeFirst();
 }
 
-/** Uses a link up. @returns whose it was, or undefined when it is unknown, used or expired. */
+/** Consumes a link. @returns its account, or undefined when it is unknown, used or expired. */
 export function consumeToken(tx: Tx, hash: Uint8Array, purpose: LinkPurpose, now: Date) {
   return tx
     .updateTable('email_token')
@@ -38,7 +38,7 @@ export function consumeToken(tx: Tx, hash: Uint8Array, purpose: LinkPurpose, now
     .executeTakeFirst();
 }
 
-/** Every open link of the account for these purposes, or of those that are not older than `since`, is void. */
+/** Voids the open links of an account for these purposes; with `since`, only those created at or after it. */
 export async function voidTokens(
   tx: Tx,
   accountId: string,
@@ -56,7 +56,7 @@ export async function voidTokens(
   await query.execute();
 }
 
-/** Had another account than `by` the address until a while ago, and may it take it back? */
+/** Reports whether another account than `by` had the address recently and may restore it. */
 export async function isEmailReserved(
   db: Db,
   { email, by, now }: { email: string; by: string | null; now: Date },
@@ -91,12 +91,12 @@ export async function insertRequest(
   await db.insertInto('email_link_request').values({ purpose, email, created_at: now }).execute();
 }
 
-/** Does a request wait? Also one that another worker is at. */
+/** Reports whether a request is waiting, including one that another worker has locked. */
 export function hasRequest(db: Db): Promise<boolean> {
   return hasAny(db, [db.selectFrom('email_link_request').select('id')]);
 }
 
-/** Takes the oldest request that no other worker is at; it is gone when the transaction commits. */
+/** Claims the oldest request that no worker has locked; the commit deletes it. */
 export async function claimNextRequest(tx: Tx) {
   const oldest = tx
     .selectFrom('email_link_request')

@@ -17,14 +17,14 @@ import { deleteChallengesOf } from './two-factor.repository.ts';
  * (docs/decisions/authentication.md#email-links).
  */
 export interface EmailLinks {
-  /** Sends the link that confirms a new account's address; it is good for 24 hours. */
+  /** Sends the link that confirms a new account's address; it is valid for 24 hours. */
   sendVerification(tx: Tx, account: { id: string; email: string }, ip: string): Promise<void>;
-  /** Asks for a link; takes the same time whether or not there is such an account. */
+  /** Requests a link; takes the same time whether or not the account exists. */
   request(purpose: LinkPurpose, email: string): Promise<void>;
-  /** Turns what was asked for into mails, where there is an account; the worker calls it. */
+  /** Sends the requested links to existing accounts; the worker calls it. */
   sendRequested(): Promise<void>;
   /**
-   * Sends the link that confirms the address once more.
+   * Sends the link that confirms the address again.
    *
    * @throws {AppError} CONFLICT when it is confirmed; RATE_LIMITED after three in an hour.
    */
@@ -33,7 +33,7 @@ export interface EmailLinks {
   /** @returns false when the link is unknown, used or expired. */
   verifyEmail(token: string): Promise<boolean>;
   /**
-   * Sets the password, signs the account out everywhere, and says so by mail.
+   * Sets the password, signs the account out everywhere, and emails the owner.
    *
    * @returns false when the link is unknown, used or expired.
    * @throws {AppError} WEAK_PASSWORD.
@@ -42,7 +42,7 @@ export interface EmailLinks {
   cleanUp(): Promise<void>;
 }
 
-/** What becomes of mails. */
+/** Outbox for emails. */
 export interface MailOutbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
@@ -52,10 +52,10 @@ const PATHS: Record<LinkPurpose, string> = {
   VERIFY_EMAIL: '/verify-email',
   RESET_PASSWORD: '/reset-password',
 };
-/** For one account. */
+/** Maximum links per account and hour. */
 export const LINKS_PER_HOUR = 3;
 const KEPT_MS = 30 * 24 * HOUR_MS;
-/** A round ends after so many, so that a flood of requests does not hold up stopping. */
+/** Maximum requests per run, so that a flood of requests does not delay the shutdown. */
 const REQUESTS_PER_RUN = 100;
 
 interface Deps {
@@ -67,7 +67,7 @@ interface Deps {
   signIns: Pick<SignInRevocation, 'endAll'>;
   /** @throws {AppError} WEAK_PASSWORD. */
   hashPassword(password: string): Promise<string>;
-  /** An account has changed in what its API keys depend on. */
+  /** Called when an account has changed in ways that affect its API keys. */
   onAccountChanged(): void;
   publicUrl: string;
 }
@@ -145,7 +145,7 @@ async function sendAgain(deps: Deps, tx: Tx, accountId: string): Promise<void> {
   await sendLink(deps, tx, 'VERIFY_EMAIL', account);
 }
 
-/** @returns false when there is nothing left to answer. */
+/** @returns false when no request is left. */
 async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
   const request = await repository.claimNextRequest(tx);
   if (request === undefined) return false;
@@ -154,7 +154,7 @@ async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
   if (request.purpose === 'VERIFY_EMAIL' && account.email_verified_at !== null) return true;
   const since = dateFromMs(deps.clock.ms() - HOUR_MS);
   const { count: sent } = await repository.countTokens(tx, account.id, request.purpose, since);
-  // Its sender was counted when it was asked for.
+  // Its sender was counted at the request.
   const isMailed = sent < LINKS_PER_HOUR && (await deps.mailCaps.mayMail(account.email, null));
   if (isMailed) await sendLink(deps, tx, request.purpose, account);
   return true;
@@ -163,7 +163,7 @@ async function answerRequest(deps: Deps, tx: Tx): Promise<boolean> {
 async function resetPassword(deps: Deps, token: string, password: string): Promise<boolean> {
   const { db, clock, credentials, mailbox, publicUrl } = deps;
   const hash = hashSecret(token);
-  // Looked up first: hashing a password is too costly for whoever has no link.
+  // Checked first: hashing a password is too costly for a request without a valid link.
   const usable = await repository.findValidToken(db, hash, 'RESET_PASSWORD', clock.now());
   if (usable === undefined) return false;
   const passwordHash = await deps.hashPassword(password);
@@ -171,7 +171,7 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
     const link = await takeLink(deps, tx, 'RESET_PASSWORD', token);
     if (link === undefined) return false;
     await credentials.changePassword(tx, link.account_id, passwordHash);
-    // Whoever reads the mailbox has proved that the address is theirs.
+    // Access to the mailbox proves ownership of the address.
     await credentials.markVerified(tx, link.account_id, link.email, clock.now());
     await repository.voidTokens(tx, link.account_id, ['RESET_PASSWORD'], clock.now());
     await deleteChallengesOf(tx, link.account_id);

@@ -22,7 +22,7 @@ before(async () => {
   pages.setErrorHandler(errorHandler(createLogger('silent'), () => null));
   authPages({
     ...fixture.app.container.auth,
-    // The built pages are not needed to see what a page says.
+    // The built assets are not needed to test the page content.
     assets: {
       entry: () => ({ scripts: [], styles: ['/assets/site.css'], preloads: [], lazy: [] }),
       url: () => null,
@@ -59,7 +59,7 @@ function submit(url: string, fields: Record<string, string>, headers: Record<str
   });
 }
 
-/** A registered account whose address is not confirmed, and a key of it. */
+/** Registers an account with an unconfirmed address and a key. */
 async function registered(email: string): Promise<{ email: string; key: string }> {
   const { key } = await fixture.app.createKey();
   const answer = await fixture.post('/auth/register', key, { email, password: PASSWORD });
@@ -71,8 +71,8 @@ async function registered(email: string): Promise<{ email: string; key: string }
 const keyWorks = async (key: string) =>
   (await fixture.app.request('GET', '/streams', { key })).status === 200;
 
-describe('the link that confirms an address', () => {
-  it('shows a form, confirms on its POST, and lets keys of the account work at once', async () => {
+describe('address confirmation links', () => {
+  it('the confirmation page shows a form, confirms on POST, and enables the keys of the account immediately', async () => {
     const { email, key } = await registered('confirm@example.com');
     const [mail] = await fixture.mailsTo(email);
     const token = linkToken(mail);
@@ -88,7 +88,7 @@ describe('the link that confirms an address', () => {
     assert.equal((await pages.inject(`/verify-email?token=${token}`)).statusCode, 404);
   });
 
-  it('is good for 24 hours', async () => {
+  it('a confirmation link is valid for 24 hours', async () => {
     const early = await registered('early@example.com');
     const late = await registered('late@example.com');
     const token = linkToken((await fixture.mailsTo(early.email))[0]);
@@ -100,7 +100,7 @@ describe('the link that confirms an address', () => {
     assert.equal(await keyWorks(late.key), false);
   });
 
-  it('can be had anew, and is not sent to a confirmed address', async () => {
+  it('a confirmation link can be requested again, and is not sent to a confirmed address', async () => {
     const { email, key } = await registered('again@example.com');
     assert.equal((await submit('/verify-email', { email: ` ${email.toUpperCase()} ` })).statusCode, 200);
     const mails = await fixture.mailsTo(email);
@@ -111,7 +111,7 @@ describe('the link that confirms an address', () => {
     assert.equal((await fixture.mailsTo(email)).length, 2);
   });
 
-  it('does not set a password', async () => {
+  it('a confirmation link does not set a password', async () => {
     const { email } = await registered('purpose@example.com');
     const token = linkToken((await fixture.mailsTo(email))[0]);
     const answer = await submit('/reset-password', { token, password: NEW_PASSWORD });
@@ -120,13 +120,13 @@ describe('the link that confirms an address', () => {
   });
 });
 
-describe('a new password', () => {
+describe('password resets', () => {
   const resetToken = async (email: string) => {
     await submit('/forgot-password', { email });
     return linkToken((await fixture.mailsTo(email)).at(-1));
   };
 
-  it('is set by the link, once, and signs the account out everywhere', async () => {
+  it('a new password is set by the link, once, and signs the account out everywhere', async () => {
     const person = await fixture.person();
     const userToken = await fixture.token(person);
     const form = await pages.inject('/forgot-password');
@@ -150,7 +150,7 @@ describe('a new password', () => {
     assert.ok((await fixture.mailsTo(person.email)).some((text) => text.includes('was changed')));
   });
 
-  it('is refused below twelve characters, and the link stays good', async () => {
+  it('a password below twelve characters is rejected, and the link stays valid', async () => {
     const person = await fixture.person();
     const token = await resetToken(person.email);
     const weak = await submit('/reset-password', { token, password: 'elevenchars' });
@@ -160,7 +160,7 @@ describe('a new password', () => {
     assert.equal((await submit('/reset-password', { token, password: NEW_PASSWORD })).statusCode, 200);
   });
 
-  it('can be set for one hour', async () => {
+  it('a reset link is valid for one hour', async () => {
     const person = await fixture.person();
     const token = await resetToken(person.email);
     clock.advance(HOUR_MS);
@@ -168,7 +168,7 @@ describe('a new password', () => {
     assert.equal((await fixture.login(person)).status, 200);
   });
 
-  it('voids the other links for one', async () => {
+  it('a reset voids the other reset links', async () => {
     const person = await fixture.person();
     const first = await resetToken(person.email);
     const second = await resetToken(person.email);
@@ -181,7 +181,7 @@ describe('a new password', () => {
     assert.equal(late.statusCode, 404);
   });
 
-  it('is set once although the link is used many times at once', async () => {
+  it('a link that is used many times concurrently sets one password', async () => {
     const person = await fixture.person();
     const token = await resetToken(person.email);
     const answers = await Promise.all(
@@ -193,7 +193,7 @@ describe('a new password', () => {
     assert.deepEqual(statuses, [200, 404, 404, 404, 404]);
   });
 
-  it('is not offered to a suspended account, nor more than three times in an hour', async () => {
+  it('a reset link is not sent to a suspended account, nor more than three times in an hour', async () => {
     const suspended = await fixture.person({ suspended: true });
     await submit('/forgot-password', { email: suspended.email });
     assert.deepEqual(await fixture.mailsTo(suspended.email), []);
@@ -205,14 +205,14 @@ describe('a new password', () => {
     assert.equal((await fixture.mailsTo(person.email)).length, 4);
   });
 
-  it('is offered in the same words and by the same work whether or not there is an account', async () => {
+  it('a reset request has the same response and cost whether or not the account exists', async () => {
     const person = await fixture.person();
     const { db } = fixture.app.container;
     const known = await submit('/forgot-password', { email: person.email });
     const unknown = await submit('/forgot-password', { email: 'nobody@example.com' });
     assert.equal(known.body, unknown.body);
     assert.equal(known.statusCode, 200);
-    // Both wait for the worker, which alone looks for the account.
+    // Both requests wait for the worker; only the worker looks up the account.
     const waiting = await db.selectFrom('email_link_request').select('email').orderBy('id').execute();
     assert.deepEqual(
       waiting.map(({ email }) => email),
@@ -222,8 +222,8 @@ describe('a new password', () => {
   });
 });
 
-describe('the pages of sign-in', () => {
-  it('keep only the hash of a token', async () => {
+describe('sign-in pages', () => {
+  it('sign-in pages store only the hash of a token', async () => {
     const { email } = await registered('hash@example.com');
     const token = linkToken((await fixture.mailsTo(email))[0]);
     const rows = await fixture.app.container.sql`
@@ -233,7 +233,7 @@ describe('the pages of sign-in', () => {
     for (const row of rows) assert.equal(String(row.text).includes(token), false);
   });
 
-  it('escape what they are given', async () => {
+  it('sign-in pages escape their input', async () => {
     const evil = '"><script>alert(1)</script>';
     const answer = await pages.inject(`/verify-email?token=${encodeURIComponent(evil)}`);
     assert.equal(answer.statusCode, 404);
@@ -242,7 +242,7 @@ describe('the pages of sign-in', () => {
     assert.equal(posted.body.includes('alert(1)'), false);
   });
 
-  it('may post to this site, load from it alone, and stand in no frame', async () => {
+  it('sign-in pages may post to and load from this site only, and cannot be framed', async () => {
     const { headers } = await pages.inject('/forgot-password');
     const policy = String(headers['content-security-policy']);
     for (const part of ["default-src 'none'", "form-action 'self'", "frame-ancestors 'none'"]) {
@@ -251,7 +251,7 @@ describe('the pages of sign-in', () => {
     assert.equal(headers['cache-control'], 'no-store');
   });
 
-  it('refuse forms of other sites', async () => {
+  it('sign-in pages reject forms of other sites', async () => {
     const { email } = await fixture.person();
     const sent = (site: string) => submit('/forgot-password', { email }, { 'sec-fetch-site': site });
     assert.equal((await sent('cross-site')).statusCode, 403);
@@ -261,7 +261,7 @@ describe('the pages of sign-in', () => {
     assert.equal((await fixture.mailsTo(email)).length, 1);
   });
 
-  it('let an address ask for five links in fifteen minutes', async () => {
+  it('sign-in pages allow five links per IP in fifteen minutes', async () => {
     const from = { 'x-forwarded-for': '192.0.2.77' };
     const ask = (path: string) => submit(path, { email: 'nobody@example.com' }, from);
     for (let index = 0; index < 5; index++) assert.equal((await ask('/forgot-password')).statusCode, 200);
@@ -270,7 +270,7 @@ describe('the pages of sign-in', () => {
     assert.ok(Number(refused.headers['retry-after']) > 800);
   });
 
-  it('stay up under bad input', async () => {
+  it('sign-in pages handle malformed input', async () => {
     const cases: [string, string][] = [
       ['application/x-www-form-urlencoded', ''],
       ['application/x-www-form-urlencoded', 'token=a&token=b'],

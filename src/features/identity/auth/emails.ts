@@ -1,4 +1,4 @@
-/** The words of the mails; plain text, so that there is nothing in them to be misread. */
+/** Plain-text email. */
 
 interface Mail {
   kind: string;

@@ -15,11 +15,11 @@ export interface NewIdentity {
   email: string;
   password: string;
   name?: string | null | undefined;
-  /** What they were shown and agreed to. */
+  /** Terms that the person accepted. */
   termsUrl?: string | null;
 }
 
-/** Who somebody is: what every way to sign in begins with. */
+/** Verification of a person, with which every sign-in begins. */
 export interface CredentialVerifier {
   /**
    * Makes an account and mails its owner the link that confirms the address.
@@ -54,7 +54,7 @@ interface Deps {
   backoff: LoginBackoff;
   log: Logger;
   clock: Clock;
-  /** Of accounts that are made here. */
+  /** Plan of new accounts. */
   defaultPlan: Plan;
 }
 
@@ -68,7 +68,7 @@ export function createIdentities(deps: Deps): CredentialVerifier {
   return {
     async make({ email, password, name, termsUrl = null }, { ip }, also) {
       const address = lookupEmail(email);
-      // Who had it before may still take it back.
+      // The previous owner can still restore the address.
       if (address !== null && (await isEmailReserved(db, { email: address, by: null, now: clock.now() }))) {
         throw new AppError('EMAIL_EXISTS', { field: 'email' });
       }
@@ -96,7 +96,7 @@ export function createIdentities(deps: Deps): CredentialVerifier {
   };
 }
 
-/** Does the same work whatever is wrong, so that the time tells nothing either. */
+/** Verifies a password with constant work, so that the duration reveals nothing. */
 async function checkPassword(
   deps: Deps,
   { email, ip }: Attempt,
@@ -105,7 +105,7 @@ async function checkPassword(
   const { db, credentials, passwords, backoff } = deps;
   const address = lookupEmail(email);
   if (address !== null) await backoff.admit({ email: address, ip });
-  // No account has the empty address, so it is looked up in vain.
+  // No account has an empty address, so the lookup fails.
   const account = await credentials.findByEmail(db, address ?? '');
   const { ok, stale } = await passwords.verify(password, account?.password_hash ?? null);
   if (account === undefined || !ok || account.suspended_at !== null) {
@@ -116,7 +116,7 @@ async function checkPassword(
   return account;
 }
 
-/** The parameters of the hash have changed since it was made; a failure can wait for the next sign-in. */
+/** Updates a hash with outdated parameters; a failure is retried at the next sign-in. */
 async function rehash(
   { db, credentials, passwords, log }: Deps,
   account: AccountCredentials,

@@ -1,8 +1,9 @@
 /**
- * Sign-in: accounts by registration, user tokens, sessions, the second factor, and links sent by mail.
+ * Sign-in: accounts by registration, user tokens, sessions, the second factor, and emailed links.
  *
  * Terminology: a *user token* is the JWT of a sign-in (`X-User-Token`); a *challenge* is a sign-in that waits
- * for its second factor; a *session* is a sign-in to the dashboard, kept by a cookie; a *link* is a page's address with a token that is good once.
+ * for its second factor; a *session* is a dashboard sign-in, identified by a cookie; a *link* is the URL of a
+ * page with a one-time token.
  */
 export { type Auth, createAuth } from './auth.ts';
 export { credentialRoutes } from './credentials.routes.ts';

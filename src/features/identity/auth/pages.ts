@@ -31,7 +31,7 @@ const LINK_CAP: Limit = { bucket: 'mail-link', per: 'ip', max: 5, windowSec: 900
  */
 export function authPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('onRequest', rejectCrossSite);
@@ -92,7 +92,7 @@ async function setPassword(links: EmailLinks, token: string, password: string): 
   }
 }
 
-/** Answers the same whether or not there is such an account. */
+/** Responds the same whether or not the account exists. */
 async function requestLink(
   { links, assets, counters }: Deps,
   request: FormRequest,

@@ -3,7 +3,7 @@ import type { AppError } from '../../../kernel/errors.ts';
 import type { EmailLinkRequestPurpose as LinkPurpose } from '../../../platform/db/tables.generated.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 
-/** The words and forms of the sign-in pages; they work without any script. */
+/** Texts and forms of the sign-in pages; they work without scripts. */
 
 const EMAIL_FIELD = html`<label class="field">E-mail address
 <input type="email" name="email" required maxlength="254" autocomplete="email">
@@ -29,13 +29,13 @@ ${EMAIL_FIELD}
 </form>`;
 }
 
-/** Asks for an address to send a link to. */
+/** Renders the form that requests a link. */
 export function requestForm(purpose: LinkPurpose): Page {
   const { title, text } = REQUESTS[purpose];
   return emailLinkPage(200, title, html`<p>${text}</p>\n${requestFields(purpose)}`);
 }
 
-/** Said for every address, whether or not it has an account. */
+/** Renders the same page for every address, whether or not it has an account. */
 export function requested(purpose: LinkPurpose): Page {
   const unless = purpose === 'VERIFY_EMAIL' ? ' that is not confirmed yet' : '';
   return emailLinkPage(
@@ -56,7 +56,7 @@ export function confirmForm(token: string): Page {
   );
 }
 
-/** The token, and a new password with what was wrong with the one before. */
+/** Renders the token and a new password with the problem of the previous one. */
 export function newPasswordFields(token: string, problem: string | undefined): SafeHtml {
   return html`<input type="hidden" name="token" value="${token}">
 <label class="field">New password (at least 12 characters)
@@ -67,7 +67,7 @@ export function newPasswordFields(token: string, problem: string | undefined): S
 ${problem !== undefined && html`<p class="problem" id="problem" role="alert">${problem}</p>`}`;
 }
 
-/** @param problem what was wrong with the password before. */
+/** @param problem message about the previously submitted password. */
 export function passwordForm(token: string, problem?: string): Page {
   return emailLinkPage(
     problem === undefined ? 200 : 400,
@@ -79,7 +79,7 @@ ${newPasswordFields(token, problem)}
   );
 }
 
-/** The link is unknown, used or too old; the three look the same. */
+/** Renders the same page for an unknown, used or expired link. */
 export function expired(purpose: LinkPurpose): Page {
   return emailLinkPage(
     404,

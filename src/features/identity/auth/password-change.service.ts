@@ -9,12 +9,13 @@ import type { Sessions } from './sessions.service.ts';
 import type { Acting, SignInRevocation } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
-/** A new password by who knows the old one. */
+/** Password change with the current password. */
 export interface PasswordChange {
   /**
-   * Every user token, and every other session than that which acts, ends; the owner is told by mail.
+   * Changes the password. Ends every user token and session except the current ones, and emails the owner.
    *
-   * @throws {AppError} INVALID_CREDENTIALS, WEAK_PASSWORD (field `newPassword`), RATE_LIMITED after many failures.
+   * @throws {AppError} INVALID_CREDENTIALS, WEAK_PASSWORD (field `newPassword`), RATE_LIMITED after many
+   *   failures.
    */
   change(accountId: string, input: { password: string; newPassword: string }, acting: Acting): Promise<void>;
 }
@@ -29,7 +30,7 @@ interface Deps {
   mailbox: MailOutbox;
   /** @throws {AppError} WEAK_PASSWORD, for the field. */
   hashPassword(password: string, field: string): Promise<string>;
-  /** An account has changed in what its API keys depend on. */
+  /** Called when an account has changed in ways that affect its API keys. */
   onAccountChanged(): void;
   publicUrl: string;
 }

@@ -8,7 +8,7 @@ export async function insertInvite(db: Db, invite: Omit<RegistrationInviteTable,
     .execute();
 }
 
-/** While it is good: the address that it is for. */
+/** Finds the email address of a valid invitation. */
 export function findValidInvite(db: Db, hash: Uint8Array, now: Date) {
   return db
     .selectFrom('registration_invite')
@@ -19,7 +19,7 @@ export function findValidInvite(db: Db, hash: Uint8Array, now: Date) {
     .executeTakeFirst();
 }
 
-/** Uses it up. @returns false when it is unknown, used or expired. */
+/** Consumes an invitation. @returns false when it is unknown, used or expired. */
 export async function consumeInvite(tx: Tx, hash: Uint8Array, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await tx
     .updateTable('registration_invite')

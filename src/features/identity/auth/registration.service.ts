@@ -10,19 +10,22 @@ import * as repository from './registration.repository.ts';
 export interface Registration {
   terms(): { mode: RegistrationMode; termsUrl: string | null; passwordMinLength: number };
   /**
-   * @returns what uses the invitation up, in the transaction of the account.
+   * @returns a function that consumes the invitation in the transaction of the account.
    * @throws {AppError} REGISTRATION_CLOSED.
    */
   admit(input: { email: string; inviteToken?: string | undefined }): Promise<(tx: Tx) => Promise<void>>;
   /**
-   * For the operator: good once, for seven days, and for this address.
+   * Creates an invitation for the operator: one-time, valid for seven days, and for this address.
    *
    * @throws {AppError} BAD_REQUEST, field `email`.
    */
   invite(email: string): Promise<{ email: string; url: string; expiresAt: Date }>;
-  /** An invitation that somebody else has made and mailed lets its address register, as those of the operator do. */
+  /**
+   * Lets an invited address register, as an operator's invitation does; the caller creates and emails the
+   * invitation.
+   */
   allow(tx: Tx, invitation: { hash: Buffer; email: string; expiresAt: Date }): Promise<void>;
-  /** Takes that back. */
+  /** Reverts `allow`. */
   disallow(tx: Tx, hash: Uint8Array): Promise<void>;
   cleanUp(): Promise<void>;
 }
@@ -49,7 +52,7 @@ export function createRegistration(deps: Deps): Registration {
       if (mode === 'open') return async () => {};
       if (mode === 'closed' || inviteToken === undefined) throw new AppError('REGISTRATION_CLOSED');
       const hash = hashSecret(inviteToken);
-      // Looked up first: hashing a password is too costly for whoever has no invitation.
+      // Checked first: hashing a password is too costly for a request without a valid invitation.
       const found = await repository.findValidInvite(db, hash, clock.now());
       if (found === undefined || found.email !== lookupEmail(email)) throw refused();
       return async (tx) => {

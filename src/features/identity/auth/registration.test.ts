@@ -10,7 +10,7 @@ let app: TestApp;
 const clock = new TestClock('2026-11-20T09:00:00Z');
 
 before(async () => {
-  // Not on this machine, so by invitation unless told.
+  // PUBLIC_URL is not localhost, so registration needs an invitation by default.
   auth = await startAuthFixture(clock, { DEFAULT_PLAN: 'STAR' });
   app = auth.app;
 });
@@ -19,7 +19,7 @@ after(() => auth.close());
 const register = (body: object, at = app) =>
   new Browser(at).send('POST', '/auth/session/register', { body: { password: PASSWORD, ...body } });
 
-/** The two values of the link that the operator hands over. */
+/** Returns the two values of an operator's invitation link. */
 async function invite(email: string) {
   const { url } = await app.container.auth.registration.invite(email);
   const { origin, pathname, searchParams } = new URL(url);
@@ -27,30 +27,30 @@ async function invite(email: string) {
   return { inviteToken: searchParams.get('invite') ?? '', email: searchParams.get('email') ?? '' };
 }
 
-describe('by invitation', () => {
-  test('who has one makes an account, once', async () => {
+describe('registration by invitation', () => {
+  test('an invited person registers once', async () => {
     assert.equal((await app.request('GET', '/auth/registration')).assertOk(200).at('data.mode'), 'invite');
     (await register({ email: 'guest@example.com' })).assertError('REGISTRATION_CLOSED');
     const input = await invite(' Guest@Example.com ');
     assert.equal(input.email, 'guest@example.com');
-    // What else is wrong does not use it up.
+    // Other errors do not use up the invitation.
     (await register({ ...input, password: 'short' })).assertError('WEAK_PASSWORD', 'password');
     const browser = new Browser(app);
     const body = { password: PASSWORD, ...input };
     const made = browser.begun(await browser.send('POST', '/auth/session/register', { body }));
     assert.equal(made.at('data.user.plan'), 'STAR');
-    // The operator handed it over, which proves no address.
+    // The operator hands over the link, which does not verify an address.
     assert.equal(made.at('data.user.emailVerified'), false);
     (await register(input)).assertError('REGISTRATION_CLOSED', 'inviteToken');
   });
 
-  test('of two at once, one', async () => {
+  test('one of several concurrent registrations with an invitation succeeds', async () => {
     const input = await invite('race@example.com');
     const answers = await Promise.all([register(input), register(input), register(input)]);
     assert.equal(answers.filter(({ status }) => status === 201).length, 1);
   });
 
-  test('an unknown one, one for another address and one that is too old are none', async () => {
+  test('an unknown, foreign or expired invitation is rejected', async () => {
     const input = await invite('late@example.com');
     (await register({ ...input, inviteToken: 'x'.repeat(43) })).assertError(
       'REGISTRATION_CLOSED',
@@ -62,7 +62,7 @@ describe('by invitation', () => {
     (await register(input)).assertError('REGISTRATION_CLOSED', 'inviteToken');
   });
 
-  test('a partner’s call is not concerned', async () => {
+  test('registration by a partner needs no invitation', async () => {
     const { key } = await auth.person();
     const email = 'partner@example.com';
     assert.equal((await auth.post('/auth/register', key, { email, password: PASSWORD })).status, 201);
@@ -70,7 +70,7 @@ describe('by invitation', () => {
   });
 });
 
-describe('the other ways', () => {
+describe('other registration modes', () => {
   const withNode = async (env: Record<string, string>, use: (node: TestApp) => Promise<void>) => {
     const node = await startTestApp({ beside: app, clock, env: { TRUST_PROXY: 'true', ...env } });
     try {
@@ -80,13 +80,13 @@ describe('the other ways', () => {
     }
   };
 
-  test('closed is closed for those with an invitation, too', () =>
+  test('closed registration rejects invitations, too', () =>
     withNode({ REGISTRATION: 'closed' }, async (node) => {
       const input = await invite('nobody@example.com');
       (await register(input, node)).assertError('REGISTRATION_CLOSED');
     }));
 
-  test('on this machine everybody may, unless told', () =>
+  test('registration is open on localhost by default', () =>
     withNode({ PUBLIC_URL: 'http://localhost:8080' }, async (node) => {
       const terms = (await node.request('GET', '/auth/registration')).assertOk(200);
       assert.equal(terms.at('data.mode'), 'open');
@@ -94,7 +94,7 @@ describe('the other ways', () => {
 });
 
 describe('the development mailbox', () => {
-  test('an administrator reads the mail that confirms an address, nobody else', async () => {
+  test('only an administrator reads confirmation emails in the development mailbox', async () => {
     const email = 'admin@example.com';
     await app.container.accounts.create({ email, password: PASSWORD, role: 'ADMIN', verified: true });
     const admin = new Browser(app);

@@ -31,7 +31,7 @@ const isGood = async (person: Person, token: string, app = fixture.app) => {
 const logout = (person: Person, token: string) => fixture.asUser('POST', '/auth/logout', person, token);
 
 describe('POST /auth/logout', () => {
-  it('ends the token that is sent with it, on every node, and no other', async () => {
+  it('logout ends the sent token on every node, and no other', async () => {
     const person = await fixture.person();
     const [token, kept] = [await fixture.token(person), await fixture.token(person)];
     for (const app of [fixture.app, other]) assert.ok(await isGood(person, token, app));
@@ -43,7 +43,7 @@ describe('POST /auth/logout', () => {
     (await logout(person, token)).assertError('INVALID_USER_TOKEN');
   });
 
-  it('needs a token, and works beside a key that may only read', async () => {
+  it('logout needs a user token and works with a READ_ONLY key', async () => {
     const person = await fixture.person();
     (await fixture.app.request('POST', '/auth/logout', { key: person.key })).assertError(
       'INVALID_USER_TOKEN',
@@ -56,8 +56,8 @@ describe('POST /auth/logout', () => {
   });
 });
 
-describe('a change of how one signs in', () => {
-  it('ends the other tokens when the second factor is turned on, and off', async () => {
+describe('changes of credentials', () => {
+  it('enabling or disabling the second factor ends the other tokens', async () => {
     const person = await fixture.person();
     const [acting, elsewhere] = [await fixture.token(person), await fixture.token(person)];
     assert.ok(await isGood(person, elsewhere));
@@ -75,7 +75,7 @@ describe('a change of how one signs in', () => {
     assert.equal(mails.filter((text) => text.includes('Two-factor authentication')).length, 2);
   });
 
-  it('ends all of them with a new password', async () => {
+  it('a new password ends all tokens', async () => {
     const person = await fixture.person();
     const tokens = [await fixture.token(person), await fixture.token(person)];
     for (const token of tokens) assert.ok(await isGood(person, token));
@@ -86,7 +86,7 @@ describe('a change of how one signs in', () => {
     for (const token of tokens) assert.equal(await isGood(person, token), false);
   });
 
-  it('leaves a wrong code without effect', async () => {
+  it('a wrong code has no effect', async () => {
     const person = await fixture.person();
     const [acting, elsewhere] = [await fixture.token(person), await fixture.token(person)];
     await fixture.asUser('POST', '/me/two-factor', person, acting, { password: person.password });
@@ -98,8 +98,8 @@ describe('a change of how one signs in', () => {
   });
 });
 
-describe('the owner is told', () => {
-  it('of a sign-in from a new place, not of the first and not of a known one', async () => {
+describe('security emails to the owner', () => {
+  it('a sign-in from a new location emails the owner; the first one and known locations do not', async () => {
     const person = await fixture.person();
     const places = async () =>
       (await fixture.mailsTo(person.email)).filter((text) => text.includes('was not used before'));
@@ -116,7 +116,7 @@ describe('the owner is told', () => {
     assert.equal((await places()).length, 1, 'who does not get in is no sign-in');
   });
 
-  it('of a key that a key makes or rotates, and is not flooded', async () => {
+  it('a key that creates or rotates a key emails the owner, up to a limit', async () => {
     const person = await fixture.person();
     const mails = () => fixture.mailsTo(person.email);
     const made = await fixture.app.request('POST', '/me/api-keys', {

@@ -23,7 +23,7 @@ import type { TwoFactor } from './two-factor.service.ts';
 
 const QUARTER_SEC = 900;
 
-/** Limit of an address for sign-ins, and for whatever else checks a password or makes an account. */
+/** Returns the limit per IP for sign-ins and other routes that check a password or create an account. */
 export function addressCap(
   bucket: string,
   max: number,
@@ -50,7 +50,7 @@ export function credentialCaps(bucket: string): readonly Limit[] {
 /** The two limiters of this file whose body has `error` as a string (docs/concepts/conventions.md#errors). */
 const LOGIN_CAPS = [...addressCap('login', MAX_SIGN_INS, 'plain'), ...keyCap('login', 100)];
 const REGISTER_CAPS = [...addressCap('register', MAX_REGISTRATIONS, 'plain'), ...keyCap('register', 20)];
-/** Each of these checks a password or a code, so each is one more way to guess it. */
+/** Limits of routes that check a password or a code, because each one allows guesses. */
 const GUESS_CAPS: readonly Limit[] = [
   { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
 ];
@@ -135,7 +135,7 @@ export function authRoutes({
   ];
 }
 
-/** What a change of the password or the second factor does not end. */
+/** Returns the credential that survives a change of the password or the second factor. */
 export function currentCredential({ caller: { actor }, userTokenId, ip }: RequestContext): Acting {
   return { tokenId: userTokenId, sessionId: actor.kind === 'session' ? actor.id : null, ip };
 }

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 
-/** Without letters that are read as digits. */
+/** Alphabet without letters that are mistaken for digits. */
 const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstvwxyz23456789';
 const RECOVERY_LENGTH = 10;
 const RECOVERY_CODES = 10;
 
-/** Ten different codes such as `k3v9x-2m7qa`, 49 bits each. */
+/** Returns ten different codes such as `k3v9x-2m7qa`, 49 bits each. */
 export function newRecoveryCodes(): string[] {
   const codes = new Set<string>();
   while (codes.size < RECOVERY_CODES) {
@@ -17,7 +17,7 @@ export function newRecoveryCodes(): string[] {
   return [...codes];
 }
 
-/** A code as typed: without spaces and dashes, in lower case. */
+/** Normalizes a typed code: without spaces and dashes, in lower case. */
 export function normaliseCode(code: string): string {
   return code.slice(0, 64).replace(/[\s-]/g, '').toLowerCase();
 }

@@ -10,7 +10,7 @@ export interface SignedIn {
   user: { id: string; email: string; name: string | null; role: string };
 }
 
-/** Sign-ins that give a user token; they fail as those of `Identities` do. */
+/** Sign-ins that return a user token; they fail as `CredentialVerifier` does. */
 export interface SignIn {
   register(input: NewIdentity, from: From): Promise<SignedIn>;
   login(input: { email: string; password: string }, from: From): Promise<SignedIn>;

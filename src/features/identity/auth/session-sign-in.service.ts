@@ -6,24 +6,24 @@ import type { Registration } from './registration.service.ts';
 import type { RequestOrigin, Sessions } from './sessions.service.ts';
 import type { SignInLocations } from './sign-in-locations.service.ts';
 
-/** A session that has just begun. */
+/** New session. */
 export interface StartedSession {
   id: string;
   accountId: string;
-  /** The value of its cookie. */
+  /** Value of its cookie. */
   token: string;
 }
 
-/** Sign-ins to the dashboard; they fail as those of `Identities` do. */
+/** Sign-ins to the dashboard; they fail as `CredentialVerifier` does. */
 export interface SessionSignIn {
-  /** @throws {AppError} REGISTRATION_CLOSED, too. */
+  /** @throws {AppError} also REGISTRATION_CLOSED. */
   register(
     input: NewIdentity & { inviteToken?: string | undefined },
     from: RequestOrigin,
   ): Promise<StartedSession>;
   signIn(input: { email: string; password: string }, from: RequestOrigin): Promise<StartedSession>;
   completeSignIn(input: { challengeId: string; code: string }, from: RequestOrigin): Promise<StartedSession>;
-  /** @returns until when the session may do what wants a password. */
+  /** @returns until when the session may do what requires a password. */
   confirmPassword(
     session: { accountId: string; id: string },
     password: string,

@@ -10,7 +10,7 @@ export async function insertSession(tx: Tx, row: Insertable<UserSessionTable>): 
   await tx.insertInto('user_session').values(row).execute();
 }
 
-/** Keeps the newest. */
+/** Deletes all but the newest sessions of an account. */
 export async function deleteOldestSessions(tx: Tx, accountId: string, keep: number): Promise<void> {
   const surplus = tx
     .selectFrom('user_session')
@@ -21,7 +21,7 @@ export async function deleteOldestSessions(tx: Tx, accountId: string, keep: numb
   await tx.deleteFrom('user_session').where('id', 'in', surplus).execute();
 }
 
-/** A session with all that decides whether it is good, and what it may. */
+/** Finds a session with the data that decides its validity and rights. */
 export function findByHash(db: Db, hash: Uint8Array) {
   return db
     .selectFrom('user_session')
@@ -50,7 +50,7 @@ export function findByHash(db: Db, hash: Uint8Array) {
     .executeTakeFirst();
 }
 
-/** The teams that a person is in, of accounts in good standing; and when they last acted for each. */
+/** Lists the teams of a person in accounts that are not suspended, with the last activity in each. */
 export function listTeams(db: Db, userId: string) {
   return db
     .selectFrom('team_member')
@@ -84,7 +84,7 @@ export function listTeams(db: Db, userId: string) {
 
 export type TeamRow = Awaited<ReturnType<typeof listTeams>>[number];
 
-/** At most once in the time between `at` and `ifBefore`. */
+/** Updates the activity unless it is newer than `ifBefore`. */
 export async function touchTeamActivity(
   db: Db,
   who: { accountId: string; userId: string },
@@ -114,7 +114,7 @@ export function findSession(db: Db, accountId: string, id: string): Promise<Sess
     .executeTakeFirst();
 }
 
-/** Those that were used since then. */
+/** Lists sessions that were used since the given time. */
 export function listSessions(
   db: Db,
   accountId: string,
@@ -133,13 +133,13 @@ export function listSessions(
     .execute();
 }
 
-/** What is older is over. */
+/** Limits of a valid session: older ones have expired. */
 export interface SessionExpiry {
   seenAfter: Date;
   createdAfter: Date;
 }
 
-/** Whichever of several requests at once is first writes. */
+/** Updates the last use; the first of several concurrent requests writes it. */
 export async function touchSession(
   db: Db,
   id: string,
@@ -158,7 +158,7 @@ export async function setPasswordChecked(db: Db, id: string, at: Date): Promise<
   await db.updateTable('user_session').set({ password_checked_at: at }).where('id', '=', id).execute();
 }
 
-/** The session is good after a change of the password by it. */
+/** Keeps the session valid after a password change that it made. */
 export async function renewSession(tx: Tx, id: string, at: Date): Promise<void> {
   await tx
     .updateTable('user_session')
@@ -174,7 +174,7 @@ export async function renewSession(tx: Tx, id: string, at: Date): Promise<void> 
     .execute();
 }
 
-/** @returns whether there was one. */
+/** @returns whether it existed. */
 export async function deleteSession(db: Db, accountId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('user_session')
@@ -184,7 +184,7 @@ export async function deleteSession(db: Db, accountId: string, id: string): Prom
   return numDeletedRows > 0n;
 }
 
-/** @param keep the one that stays, if any. */
+/** @param keep ID to retain, if any. */
 export async function deleteSessionsOf(tx: Tx, accountId: string, keep: string | null): Promise<void> {
   let query = tx.deleteFrom('user_session').where('account_id', '=', accountId);
   if (keep !== null) query = query.where('id', '!=', keep);

@@ -30,16 +30,16 @@ interface Deps {
   registration: Registration;
   links: Pick<EmailLinks, 'sendAgain'>;
   cursors: CursorCodec;
-  /** The account as its owner sees it. */
+  /** Account as shown to its owner. */
   user: {
     schema: TObject;
     of(accountId: string): Promise<{ name: string | null; username: string; role: SessionActor['role'] }>;
   };
-  /** No mail server takes the mails: administrators read them. */
+  /** Whether administrators read emails here because no mail server is configured. */
   keepsMails: boolean;
 }
 
-/** It checks a password, so it is one more way to guess it. */
+/** Limits of a route that checks a password, which allows guesses. */
 const PASSWORD_CAPS: readonly Limit[] = [
   { bucket: 'session-password', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
 ];

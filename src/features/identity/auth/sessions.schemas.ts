@@ -81,7 +81,7 @@ export function toSession(row: SessionRow, currentId: string) {
   };
 }
 
-/** @param user the shape of an account as its owner sees it. */
+/** @param user schema of an account as shown to its owner. */
 export function currentSession(user: TObject) {
   const [example] = 'examples' in user && Array.isArray(user.examples) ? user.examples : [];
   return namedSchema(

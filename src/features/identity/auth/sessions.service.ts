@@ -14,7 +14,7 @@ import { type CachedCredential, createCredentialCache } from './credential-cache
 import type { SessionRow } from './sessions.repository.ts';
 import * as repository from './sessions.repository.ts';
 
-/** A sign-in to the dashboard that is good. */
+/** Valid dashboard session. */
 export interface Session {
   id: string;
   role: 'USER' | 'ADMIN';
@@ -24,7 +24,7 @@ export interface Session {
   teams: readonly SessionAccount[];
 }
 
-/** An account that it may act for. */
+/** Account that the session may act for. */
 interface SessionAccount {
   accountId: string;
   teamRole: TeamRole;
@@ -32,17 +32,19 @@ interface SessionAccount {
   workspaces: Readonly<Record<Mode, string>>;
 }
 
-/** Where a request comes from. */
+/** Client of a request. */
 export interface RequestOrigin {
   ip: string;
   userAgent: string;
 }
 
-/** The cookies of the dashboard (docs/decisions/authentication.md#sessions). */
+/** Dashboard sessions by cookie (docs/decisions/authentication.md#sessions). */
 export interface Sessions {
   /**
-   * @param also what belongs to the same transaction.
-   * @returns its id, and the token of its cookie, which is kept nowhere.
+   * Starts a session.
+   *
+   * @param also writes in the same transaction.
+   * @returns its ID and its cookie token, which is not stored.
    */
   start(
     account: Pick<AccountCredentials, 'id' | 'token_epoch'>,
@@ -50,44 +52,49 @@ export interface Sessions {
     also: (tx: Tx) => Promise<void>,
   ): Promise<{ id: string; token: string }>;
   /**
-   * At once when it was seen within 5 s.
+   * Verifies a session token; synchronous when it was seen within 5 s.
    *
-   * @returns null when the token is unknown, ended or over, of a suspended account, or older than the account's last
-   * change of password.
+   * @returns null when the token is unknown, ended or expired, of a suspended account, or older than the
+   *   account's last change of password.
    */
   verify(
     token: string,
     from: RequestOrigin & { accountId: string | null },
   ): Session | null | Promise<Session | null>;
-  /** What its pages send back to prove that they are ours. */
+  /** Returns the CSRF token that the session's pages send back. */
   csrfToken(id: string): string;
   isCsrfToken(id: string, sent: string): boolean;
-  /** The teams that a person is in. */
+  /** Lists the teams of a person. */
   teamsOf(userId: string): Promise<{ id: string; name: string; teamRole: TeamRole }[]>;
-  /** When it ends unless it is used. @throws {AppError} UNAUTHORIZED when it has ended meanwhile. */
+  /**
+   * Returns when an unused session ends. @throws {AppError} UNAUTHORIZED when it has ended in the meantime.
+   */
   expiresAt(accountId: string, id: string): Promise<Date>;
   list(accountId: string, page: PageRequest): Promise<SessionRow[]>;
-  /** Refused at once on this node, within 5 s on every other. @throws {AppError} NOT_FOUND. */
+  /**
+   * Ends a session: it is rejected immediately on this node and within 5 s on others. @throws {AppError}
+   * NOT_FOUND.
+   */
   end(accountId: string, id: string): Promise<void>;
   /** Ends every session of the account but `keep`. Call `forget` after the commit. */
   endAll(tx: Tx, accountId: string, keep: string | null): Promise<void>;
-  /** It changes the password itself, and stays. Call `forget` after the commit. */
+  /** Keeps the session valid after its own password change. Call `forget` after the commit. */
   renew(tx: Tx, id: string): Promise<void>;
-  /** The password was checked just now. */
+  /** Records that the password was just checked. */
   notePassword(id: string): Promise<void>;
-  /** What is remembered of sessions is read again, on every node. */
+  /** Clears cached sessions on every node. */
   forget(): void;
-  /** Calls it after each change of sessions. */
+  /** Registers a listener for changes of sessions. */
   onChanged(listener: () => void): void;
-  /** Drops what is over. */
+  /** Deletes expired sessions. */
   cleanUp(): Promise<void>;
 }
 
 const IDLE_MS = 14 * DAY_MS;
 const LIFE_MS = 90 * DAY_MS;
-/** A use is written down at most so often. */
+/** Minimum interval between two updates of the last use. */
 const NOTED_MS = 5 * MINUTE_MS;
-/** Of one account; the next sign-in ends the oldest. */
+/** Maximum sessions per account; the next sign-in ends the oldest. */
 const MOST = 100;
 const MOST_OF_AGENT = 300;
 const CHANGED_TOPIC = 'user-sessions';
@@ -98,7 +105,7 @@ interface Deps {
   clock: Clock;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   bus: Pick<Bus, 'publish' | 'subscribe'>;
-  /** Calls it when an account may have changed. */
+  /** Registers a listener for possible changes of accounts. */
   onAccountsChanged(listener: () => void): void;
 }
 

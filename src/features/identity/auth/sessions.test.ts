@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => auth.close());
 
-/** A person with a browser that is signed in. */
+/** Creates a person with a signed-in browser. */
 async function signedIn(): Promise<{ person: Person; browser: Browser }> {
   const person = await auth.person();
   const browser = new Browser(app);
@@ -38,7 +38,7 @@ const form = async (path: string, fields: Record<string, string>) => {
 };
 
 describe('signing in and out', () => {
-  test('the cookie is the session, and the answer says whose', async () => {
+  test('the cookie authenticates the session, and the response names its account', async () => {
     const person = await auth.person();
     const browser = new Browser(app);
     const answer = await browser.signIn(person);
@@ -61,7 +61,7 @@ describe('signing in and out', () => {
     assert.deepEqual(me.at('data'), { ...Object(answer.at('data.user')), key: null });
   });
 
-  test('after signing out the cookie is dropped, and is good nowhere', async () => {
+  test('signing out clears the cookie and invalidates it everywhere', async () => {
     const { browser } = await signedIn();
     const { cookie } = browser;
     assert.deepEqual((await browser.send('DELETE', '/auth/session')).assertOk(200).at('data'), {
@@ -73,7 +73,7 @@ describe('signing in and out', () => {
     (await browser.get('/streams')).assertError('UNAUTHORIZED').assertRateLimited(false);
   });
 
-  test('an unknown address, a wrong password and a suspended account answer the same bytes', async () => {
+  test('an unknown address, a wrong password and a suspended account get identical responses', async () => {
     const [known, suspended] = [await auth.person(), await auth.person({ suspended: true })];
     const texts = [
       { email: 'nobody@example.com', password: PASSWORD },
@@ -90,7 +90,7 @@ describe('signing in and out', () => {
     assert.equal(new Set(await Promise.all(texts)).size, 1);
   });
 
-  test('the second factor is asked for, and a recovery code signs in who has lost it', async () => {
+  test('the second factor is required, and a recovery code replaces a lost app', async () => {
     const person = await auth.person();
     const { secret, recoveryCodes } = await auth.enrol(person, await auth.token(person));
     const challenged = async (browser: Browser) => {
@@ -119,14 +119,14 @@ describe('signing in and out', () => {
     const twice = { challengeId: await challenged(new Browser(app)), code: recovery };
     const refused = await new Browser(app).send('POST', '/auth/session/2fa', { body: twice });
     refused.assertError('INVALID_CREDENTIALS');
-    // Who lost the app turns it off with the next code.
+    // A person who lost the app turns the second factor off with the next code.
     const off = { password: PASSWORD, code: recoveryCodes[1] };
     (await another.send('DELETE', '/me/two-factor', { body: off })).assertOk(200);
     await new Browser(app).signIn(person);
   });
 
-  test('an address of a megabyte is none, at once', async () => {
-    // In order as they are to be brought into, they take the square of their number.
+  test('an address of a megabyte is rejected quickly', async () => {
+    // Sorting these combining marks for normalization takes quadratic time.
     const marks = `a${'\u0301'.repeat(120_000)}${'\u0316'.repeat(120_000)}`;
     const begun = performance.now();
     const body = { email: `${marks}@example.com`, password: PASSWORD };
@@ -135,7 +135,7 @@ describe('signing in and out', () => {
     assert.ok(ms < 5000, `${ms} ms`);
   });
 
-  test('signing in counts by address apart from logins, and by account from anywhere', async () => {
+  test('session sign-ins count by IP separately from logins, and by account across IPs', async () => {
     const person = await auth.person();
     const address = newAddress();
     const browser = new Browser(app, { ip: address });
@@ -152,7 +152,7 @@ describe('signing in and out', () => {
     await new Browser(app).signIn(await auth.person());
   });
 
-  test('the password of a session is no way to guess on', async () => {
+  test('the password confirmation of a session does not allow more guesses', async () => {
     const { person, browser } = await signedIn();
     const confirm = (password: string) =>
       browser.send('POST', '/auth/session/password', { body: { password } });
@@ -162,7 +162,7 @@ describe('signing in and out', () => {
     (await auth.login(person)).assertError('RATE_LIMITED');
   });
 
-  test('a sign-in from a new place is told of', async () => {
+  test('a sign-in from a new location emails the owner', async () => {
     const { person } = await signedIn();
     assert.equal((await auth.mailsTo(person.email)).length, 0);
     await new Browser(app, { ip: '203.0.113.77' }).signIn(person);
@@ -171,7 +171,7 @@ describe('signing in and out', () => {
 });
 
 describe('registering', () => {
-  test('from nothing to the first call with the first key', async () => {
+  test('registration leads to the first call with the first key', async () => {
     const email = 'first@example.com';
     const browser = new Browser(app);
     const body = { email: ' First@Example.com ', password: PASSWORD, name: 'First' };
@@ -208,7 +208,7 @@ describe('registering', () => {
     (await app.request('POST', '/me/api-keys', { key, body: second })).assertError('OWNER_SCOPE_REQUIRED');
   });
 
-  test('what is wrong with it is said', async () => {
+  test('a rejected registration names the field and the reason', async () => {
     const person = await auth.person();
     const register = (body: object) => new Browser(app).send('POST', '/auth/session/register', { body });
     (await register({ email: 'none', password: PASSWORD })).assertError('INVALID_EMAIL', 'email');
@@ -224,8 +224,8 @@ describe('registering', () => {
   });
 });
 
-describe('the sessions of an account', () => {
-  test('are listed, ended from afar, and are nobody else’s', async () => {
+describe('sessions of an account', () => {
+  test('sessions are listed and ended remotely, and only by their account', async () => {
     const { person, browser } = await signedIn();
     const phone = new Browser(app, { ip: '198.51.100.7' });
     await phone.signIn(person);
@@ -250,7 +250,7 @@ describe('the sessions of an account', () => {
     (await browser.get('/me')).assertOk(200);
   });
 
-  test('end on every node', async () => {
+  test('sessions end on every node', async () => {
     const node = await startTestApp({ beside: app, clock, env: { TRUST_PROXY: 'true' } });
     try {
       const { browser } = await signedIn();
@@ -263,7 +263,7 @@ describe('the sessions of an account', () => {
     }
   });
 
-  test('end after 14 days without a use, and after 90 days whatever is done', async () => {
+  test('sessions end after 14 days without use, and after 90 days in any case', async () => {
     const day = 86_400_000;
     const { person, browser } = await signedIn();
     const idle = new Browser(app);
@@ -286,18 +286,18 @@ describe('the sessions of an account', () => {
     assert.equal(left.length, 0);
   });
 
-  test('a use is written down at most every five minutes', async () => {
+  test('a use is recorded at most every five minutes', async () => {
     const { browser } = await signedIn();
     const seen = async () => (await browser.get('/auth/sessions')).string('data.0.lastSeenAt');
     const first = await seen();
     clock.advance(299_000);
     assert.equal(await seen(), first);
-    // Past what is remembered of it, too.
+    // Advances the clock beyond the cache lifetime.
     clock.advance(6000);
     assert.equal(await seen(), clock.now().toISOString());
   });
 
-  test('a new password ends them all', async () => {
+  test('a new password ends all sessions', async () => {
     const { person, browser } = await signedIn();
     assert.equal((await form('/forgot-password', { email: person.email })).status, 200);
     const token = linkToken((await auth.mailsTo(person.email)).at(-1));
@@ -308,7 +308,7 @@ describe('the sessions of an account', () => {
     await new Browser(app).signIn({ email: person.email, password });
   });
 
-  test('a change of the second factor ends the others', async () => {
+  test('a change of the second factor ends the other sessions', async () => {
     const { person, browser } = await signedIn();
     const phone = new Browser(app);
     await phone.signIn(person);
@@ -321,7 +321,7 @@ describe('the sessions of an account', () => {
     (await browser.get('/me')).assertOk(200);
   });
 
-  test('a suspended account has none that is good', async () => {
+  test('a suspended account has no valid session', async () => {
     const { person, browser } = await signedIn();
     (await browser.get('/me')).assertOk(200);
     await app.container.accounts.suspend(person.email);

@@ -22,7 +22,7 @@ export async function recordSignInLocation(
     .insertInto('sign_in_location')
     .values({ account_id: accountId, location_hash, ...seen })
     .onConflict((conflict) => conflict.columns(['account_id', 'location_hash']).doUpdateSet(seen))
-    // Zero in a row that was inserted, the transaction's id in one that was updated.
+    // xmax is zero for an inserted row, and the transaction ID for an updated one.
     .returning(sql<boolean>`xmax = 0`.as('is_new'))
     .executeTakeFirstOrThrow();
   return row.is_new;

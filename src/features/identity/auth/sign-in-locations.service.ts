@@ -10,11 +10,11 @@ import * as repository from './sign-in-locations.repository.ts';
 
 /** Where accounts sign in from (docs/decisions/authentication.md#security-notifications). */
 export interface SignInLocations {
-  /** Remembers the place of a sign-in. The owner is told of a new one, but of the first. */
+  /** Records the location of a sign-in and emails the owner about a new one, except the first. */
   note(tx: Tx, account: AccountCredentials, ip: string): Promise<void>;
   /** Reports whether the account signed in from the network of the address in the last 30 days. */
   isFamiliar(accountId: string, ip: string): Promise<boolean>;
-  /** Forgets places that were not seen for long. */
+  /** Deletes locations that were not used for a long time. */
   cleanUp(): Promise<void>;
 }
 

@@ -15,7 +15,7 @@ before(async () => {
 after(() => fixture.close());
 
 describe('POST /auth/register', () => {
-  it('answers 201 with tokens and user at the top level, without data', async () => {
+  it('registration responds 201 with tokens and user at the top level, without data', async () => {
     const answer = await fixture.post('/auth/register', key, {
       email: '  Ada.Lovelace@Example.COM ',
       password: PASSWORD,
@@ -36,7 +36,7 @@ describe('POST /auth/register', () => {
     assert.equal(answer.string('tokens.accessToken').split('.').length, 3);
   });
 
-  it('makes an unverified account whose keys are refused until the address is confirmed', async () => {
+  it('registration creates an unverified account whose keys are rejected until the address is confirmed', async () => {
     const email = 'unverified@example.com';
     await fixture.post('/auth/register', key, { email, password: PASSWORD });
     const account = await fixture.app.container.accounts.byEmail(email);
@@ -46,7 +46,7 @@ describe('POST /auth/register', () => {
     (await fixture.app.request('GET', '/streams', { key: own.key })).assertError('EMAIL_NOT_VERIFIED');
   });
 
-  it('takes null and no name, and refuses any other type', async () => {
+  it('registration accepts a null or missing name, and rejects other types', async () => {
     for (const name of [null, undefined]) {
       const email = `name-${String(name)}@example.com`;
       const answer = await fixture.post('/auth/register', key, { email, password: PASSWORD, name });
@@ -66,14 +66,14 @@ describe('POST /auth/register', () => {
     'a@',
     `${'a'.repeat(250)}@b.co`,
   ]) {
-    it(`refuses the address ${JSON.stringify(email.slice(0, 20))} with INVALID_EMAIL`, async () => {
+    it(`registration rejects the address ${JSON.stringify(email.slice(0, 20))} with INVALID_EMAIL`, async () => {
       const { key: fresh } = await fixture.app.createKey();
       const answer = await fixture.post('/auth/register', fresh, { email, password: 'short' });
       answer.assertError('INVALID_EMAIL', 'email');
     });
   }
 
-  it('takes a password of twelve characters, whatever they are, and none shorter', async () => {
+  it('registration accepts any password of twelve characters, and none shorter', async () => {
     const { key: fresh } = await fixture.app.createKey();
     const register = (email: string, password: string) =>
       fixture.post('/auth/register', fresh, { email, password });
@@ -83,7 +83,7 @@ describe('POST /auth/register', () => {
     assert.equal((await register('pw2@example.com', '😀'.repeat(12))).status, 201);
   });
 
-  it('checks the types before the address, and the address before the password', async () => {
+  it('registration validates the types before the address, and the address before the password', async () => {
     const { key: fresh } = await fixture.app.createKey();
     const refused = async (body: unknown) => fixture.post('/auth/register', fresh, body);
     (await refused({ email: 5, password: PASSWORD })).assertError('BAD_REQUEST', 'email');
@@ -93,13 +93,13 @@ describe('POST /auth/register', () => {
     (await refused([])).assertError('BAD_REQUEST', 'body');
   });
 
-  it('answers EMAIL_EXISTS for an address that is taken, in any case', async () => {
+  it('registration responds EMAIL_EXISTS for a taken address in any case', async () => {
     const { email } = await fixture.person();
     const body = { email: email.toUpperCase(), password: PASSWORD };
     (await fixture.post('/auth/register', key, body)).assertError('EMAIL_EXISTS', 'email');
   });
 
-  it('lets one of twenty registrations at once through', async () => {
+  it('one of twenty concurrent registrations with an address succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, async () => {
         const { key: fresh } = await fixture.app.createKey();
@@ -111,7 +111,7 @@ describe('POST /auth/register', () => {
     for (const answer of answers) if (answer !== made[0]) answer.assertError('EMAIL_EXISTS', 'email');
   });
 
-  it('gives accounts of equal local parts that register at once names of their own', async () => {
+  it('concurrent registrations with equal local parts get different usernames', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, async (_, index) => {
         const { key: fresh } = await fixture.app.createKey();
@@ -125,7 +125,7 @@ describe('POST /auth/register', () => {
     );
   });
 
-  it('leaves no account when its mail cannot be queued', async () => {
+  it('registration creates no account when its email cannot be queued', async () => {
     const { db, accounts } = fixture.app.container;
     await db.schema.alterTable('mail').renameTo('mail_away').execute();
     const body = { email: 'rollback@example.com', password: PASSWORD };
@@ -137,7 +137,7 @@ describe('POST /auth/register', () => {
 });
 
 describe('POST /auth/login', () => {
-  it('answers 200 with tokens and user at the top level', async () => {
+  it('login responds 200 with tokens and user at the top level', async () => {
     const person = await fixture.person();
     const answer = await fixture.login({ ...person, email: person.email.toUpperCase() });
     assert.equal(answer.status, 200, answer.text);
@@ -148,7 +148,7 @@ describe('POST /auth/login', () => {
     });
   });
 
-  it('needs a key, of any scope and of any account', async () => {
+  it('login needs a key of any scope and account', async () => {
     const person = await fixture.person();
     const body = { email: person.email, password: PASSWORD };
     const without = await fixture.app.request('POST', '/auth/login', { body });
@@ -162,7 +162,7 @@ describe('POST /auth/login', () => {
     }
   });
 
-  it('answers 400 BAD_REQUEST naming a field that is missing or no string', async () => {
+  it('login responds 400 BAD_REQUEST naming a missing or malformed field', async () => {
     const cases: [unknown, string][] = [
       [{ password: 'x' }, 'email'],
       [{ email: 'x' }, 'password'],
@@ -175,7 +175,7 @@ describe('POST /auth/login', () => {
     }
   });
 
-  it('answers the same bytes for an unknown address, a wrong password and a suspended account', async () => {
+  it('login responds identically to an unknown address, a wrong password and a suspended account', async () => {
     const known = await fixture.person();
     const suspended = await fixture.person({ suspended: true });
     const tries = [
@@ -193,11 +193,11 @@ describe('POST /auth/login', () => {
     assert.equal(new Set(shape).size, 1);
   });
 
-  it('works as hard for an unknown address as for a wrong password', async () => {
+  it('login does the same work for an unknown address as for a wrong password', async () => {
     const { email } = await fixture.person();
     const { auth } = fixture.app.container;
     const time = async (address: string) => {
-      // Of all threads, so that a busy machine changes nothing.
+      // Measures CPU time, so that other load does not affect the result.
       const before = process.cpuUsage();
       await assert.rejects(
         auth.signIn.login({ email: address, password: 'not the password' }, { ip: '192.0.2.1' }),
@@ -212,11 +212,11 @@ describe('POST /auth/login', () => {
       wrong.push(await time(email));
     }
     const ratio = median(unknown) / median(wrong);
-    // Without the dummy hash it is below 0.1.
+    // The ratio is below 0.1 when the dummy hash is missing.
     assert.ok(ratio > 0.4 && ratio < 2.5, `ratio of the medians: ${ratio}`);
   });
 
-  it('renews a hash whose parameters are out of date', async () => {
+  it('login renews a hash with outdated parameters', async () => {
     const person = await fixture.person();
     const { db } = fixture.app.container;
     const weak = await (await import('@node-rs/argon2')).hash(PASSWORD, { memoryCost: 1024, timeCost: 1 });
@@ -243,7 +243,7 @@ function median(values: readonly number[]): number {
 }
 
 describe('X-User-Token', () => {
-  it('is accepted with a key of the same account alone', async () => {
+  it('a user token is accepted only with a key of the same account', async () => {
     const ada = await fixture.person();
     const bob = await fixture.person();
     const token = await fixture.token(ada);
@@ -251,7 +251,7 @@ describe('X-User-Token', () => {
     (await fixture.asUser('GET', '/streams', bob, token)).assertError('INVALID_USER_TOKEN');
   });
 
-  it('counts as absent when it is empty, and is refused when it is garbage', async () => {
+  it('an empty user token counts as absent, and a malformed one is rejected', async () => {
     const ada = await fixture.person();
     (await fixture.asUser('GET', '/streams', ada, '')).assertOk(200);
     for (const token of ['garbage', 'a.b.c', 'null', '..', 'x'.repeat(7000)]) {
@@ -260,7 +260,7 @@ describe('X-User-Token', () => {
     }
   });
 
-  it('is void once the account is suspended', async () => {
+  it('a user token is void once the account is suspended', async () => {
     const ada = await fixture.person();
     const token = await fixture.token(ada);
     const { accounts, auth } = fixture.app.container;
@@ -271,10 +271,10 @@ describe('X-User-Token', () => {
   });
 });
 
-describe('limits of sign-in', () => {
+describe('sign-in limits', () => {
   const tooMany = (retryAfter: unknown) => ({ success: false, error: 'Too many requests', retryAfter });
 
-  it('lets ten log-ins of an address through in fifteen minutes, the second factor not counted', async () => {
+  it('ten logins per IP are allowed in fifteen minutes, the second factor not counted', async () => {
     const person = await fixture.person();
     const from = newAddress();
     for (let index = 0; index < 9; index++) {
@@ -283,7 +283,7 @@ describe('limits of sign-in', () => {
     }
     const challenge = { challengeId: 'none', code: '000000' };
     (await fixture.post('/auth/login/2fa', person.key, challenge, from)).assertError('INVALID_CREDENTIALS');
-    // A body that is refused counts too: the cap comes before the body is read.
+    // A rejected body counts too: the limit precedes parsing.
     (await fixture.post('/auth/login', person.key, {}, from)).assertError('BAD_REQUEST', 'email');
     const answer = await fixture.post('/auth/login', person.key, '{"not json', from);
     assert.equal(answer.status, 429);
@@ -296,7 +296,7 @@ describe('limits of sign-in', () => {
     assert.equal((await fixture.login(person)).status, 200, 'another address is free');
   });
 
-  it('lets five registrations of an address through in fifteen minutes', async () => {
+  it('five registrations per IP are allowed in fifteen minutes', async () => {
     const { key: fresh } = await fixture.app.createKey();
     const from = newAddress();
     for (let index = 0; index < 5; index++) {
@@ -308,7 +308,7 @@ describe('limits of sign-in', () => {
     assert.deepEqual(answer.json, tooMany(Number(answer.headers['retry-after'])));
   });
 
-  it('counts an address over all keys', async () => {
+  it('the limit per IP counts across keys', async () => {
     const from = newAddress();
     const send = async () => {
       const { key: fresh } = await fixture.app.createKey();
@@ -319,7 +319,7 @@ describe('limits of sign-in', () => {
     assert.deepEqual(statuses, [400, 400, 400, 400, 400, 429]);
   });
 
-  it('lets a key register twenty times in an hour, and answers with RATE_LIMITED then', async () => {
+  it('a key may register twenty times in an hour, then gets RATE_LIMITED', async () => {
     const { key: fresh } = await fixture.app.createKey();
     for (let index = 0; index < 20; index++) {
       (await fixture.post('/auth/register', fresh, {})).assertError('BAD_REQUEST', 'email');
@@ -330,7 +330,7 @@ describe('limits of sign-in', () => {
     assert.ok(seconds > 3500 && seconds <= 3600, String(seconds));
   });
 
-  it('lets a key log in a hundred times in an hour', async () => {
+  it('a key may log in a hundred times in an hour', async () => {
     const { key: fresh } = await fixture.app.createKey();
     for (let index = 0; index < 100; index++) {
       (await fixture.post('/auth/login', fresh, {})).assertError('BAD_REQUEST', 'email');

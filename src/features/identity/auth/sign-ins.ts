@@ -2,20 +2,20 @@ import type { Tx } from '../../../platform/db/index.ts';
 import type { Sessions } from './sessions.service.ts';
 import type { UserTokens } from './tokens.service.ts';
 
-/** What acts, and so outlives the other sign-ins of the account. */
+/** Current credential, which survives when the other sign-ins of the account end. */
 export interface KeptCredential {
   tokenId: string | null;
   sessionId: string | null;
 }
 
-/** The same, and where the request comes from. */
+/** Current credential with the IP address of the request. */
 export interface Acting extends KeptCredential {
   ip: string;
 }
 
 export const KEEP_NOTHING: KeptCredential = { tokenId: null, sessionId: null };
 
-/** Everything by which a person is signed in: user tokens and sessions. */
+/** Revocation of all user tokens and sessions of a person. */
 export interface SignInRevocation {
   /** Call `forget` after the commit. */
   endAll(tx: Tx, accountId: string, keep: KeptCredential): Promise<void>;

@@ -11,7 +11,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 import * as repository from './tokens.repository.ts';
 
-/** A key of the set; `kid` stands in the header of each token that it signed (RFC 7515 4.1.4). */
+/** Signing key; the header of each token that it signed has its `kid` (RFC 7515 4.1.4). */
 export interface SigningKey {
   kid: string;
   privateKey: KeyObject;
@@ -19,20 +19,20 @@ export interface SigningKey {
   createdAt: Date;
 }
 
-/** The rotating Ed25519 key set behind the user tokens, shared by all nodes through the database. */
+/** Rotating Ed25519 key set of user tokens, shared by all nodes through the database. */
 export interface SigningKeys {
-  /** The newest key; made now when there is none. */
+  /** Returns the newest key; creates one when none exists. */
   signer(): Promise<SigningKey>;
-  /** Null when no key of the set has this id. */
+  /** Returns the key with this ID; null when there is none. */
   find(kid: string): Promise<SigningKey | null>;
-  /** Makes a new key when the newest is 30 days old, and drops those whose last token has expired. */
+  /** Creates a key when the newest is 30 days old, and deletes those whose last token has expired. */
   rotate(): Promise<void>;
 }
 
 const ROTATE_MS = 30 * 86_400_000;
-/** How long a node signs with the key that it remembers as the newest. */
+/** Time that a node signs with its cached newest key. */
 const CACHE_MS = 60_000;
-/** An unknown `kid` makes the set be read again, at most this often: it may be another node's new key. */
+/** Minimum interval between reloads for an unknown `kid`, which may be another node's new key. */
 const REREAD_MS = 1000;
 
 interface Deps {
@@ -40,7 +40,7 @@ interface Deps {
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   clock: Clock;
   log: Logger;
-  /** Life of a token, seconds: a replaced key verifies that much longer. */
+  /** Lifetime of a token in seconds, during which a replaced key still verifies. */
   tokenSec: number;
 }
 
@@ -59,7 +59,7 @@ export function createSigningKeys({ db, secrets, clock, log, tokenSec }: Deps): 
         createdAt: row.created_at,
       };
     } catch (error) {
-      // SECRET_KEY has changed: its tokens are lost, sign-in goes on with a new key.
+      // SECRET_KEY has changed: its tokens are void, and sign-in continues with a new key.
       log.warn({ err: error, kid: row.kid }, 'a signing key cannot be decrypted');
       return null;
     }

@@ -13,7 +13,7 @@ export interface SigningKeyRow {
   created_at: Date;
 }
 
-/** Any constant: it lets one process at a time make a key. */
+/** Arbitrary advisory-lock ID: one process at a time creates a key. */
 const LOCK = 7_220_421;
 
 /** Newest first. */
@@ -26,7 +26,7 @@ export function listKeys(db: Db): Promise<SigningKeyRow[]> {
     .execute();
 }
 
-/** Until the transaction ends. */
+/** Takes an advisory lock until the transaction ends. */
 export async function lockKeys(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
 }
@@ -35,7 +35,7 @@ export async function insertKey(tx: Tx, key: SigningKeyRow): Promise<void> {
   await tx.insertInto('signing_key').values(key).execute();
 }
 
-/** Drops each key that had a successor before `time`. */
+/** Deletes keys that were replaced before `time`. */
 export async function deleteKeysReplacedBefore(tx: Tx, time: Date): Promise<void> {
   await sql`
     delete from signing_key old where exists (
@@ -62,7 +62,7 @@ export async function deleteToken(db: Db, accountId: string, id: string): Promis
   await db.deleteFrom('user_token').where('id', '=', id).where('account_id', '=', accountId).execute();
 }
 
-/** @param keep the one that stays, if any. */
+/** @param keep ID to retain, if any. */
 export async function deleteTokensOf(tx: Tx, accountId: string, keep: string | null): Promise<void> {
   let query = tx.deleteFrom('user_token').where('account_id', '=', accountId);
   if (keep !== null) query = query.where('id', '!=', keep);

@@ -12,27 +12,27 @@ import { createSigningKeys, type SigningKeys } from './signing-keys.ts';
 import * as repository from './tokens.repository.ts';
 
 /**
- * The JWTs that a sign-in gives and that come back as `X-User-Token`
+ * JWTs that a sign-in returns and clients send as `X-User-Token`
  * (docs/decisions/authentication.md#user-tokens).
  */
 export interface UserTokens {
-  /** @param also what belongs to the same transaction. */
+  /** Issues a user token. @param also writes in the same transaction. */
   issue(account: { id: string; token_epoch: number }, also?: (tx: Tx) => Promise<void>): Promise<AccessToken>;
   /**
-   * At most 5 s old.
+   * Verifies a token; the result may be up to 5 s old.
    *
-   * @returns null when the token is malformed, forged, expired or ended, of a suspended account, or older than the
-   * account's last change of password.
+   * @returns null when the token is malformed, forged, expired or ended, of a suspended account, or older
+   *   than the account's last change of password.
    */
   verify(token: string): Promise<UserToken | null>;
   end(token: UserToken): Promise<void>;
   /** Ends every token of the account but `keep`. Call `forget` after the commit. */
   endAll(tx: Tx, accountId: string, keep: string | null): Promise<void>;
-  /** What is remembered of tokens is read again, on every node. */
+  /** Clears cached tokens on every node. */
   forget(): void;
-  /** Drops what has expired. */
+  /** Deletes expired tokens. */
   cleanUp(): Promise<void>;
-  /** Keeps the keys fresh; the worker calls it now and then. */
+  /** Rotates the signing keys; the worker calls it periodically. */
   rotateKeys(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export interface AccessToken {
 const LIFE_SEC = 3600;
 const ALGORITHM = 'EdDSA';
 const AUDIENCE = 'marquee:user';
-/** Far above what we issue; nothing longer is worth parsing. */
+/** Maximum token length, far above that of issued tokens. */
 const MAX_LENGTH = 2048;
 const EPOCH_CLAIM = 'epoch';
 const CHANGED_TOPIC = 'user-tokens';
@@ -61,10 +61,10 @@ interface Deps {
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
   clock: Clock;
   bus: Pick<Bus, 'publish' | 'subscribe'>;
-  /** Calls it when an account may have changed. */
+  /** Registers a listener for possible changes of accounts. */
   onAccountsChanged(listener: () => void): void;
   log: Logger;
-  /** The `iss` of every token: the public address of the platform. */
+  /** `iss` claim of every token: the public URL of the platform. */
   issuer: string;
 }
 
@@ -79,7 +79,7 @@ export function createUserTokens(deps: Deps): UserTokens {
       const tokenId = newUuid();
       const now = clock.ms();
       const expiresAt = dateFromMs(now + LIFE_SEC * 1000);
-      // Before the transaction: the first signature makes a key in one of its own.
+      // Signed before the transaction: the first signature creates a key in its own transaction.
       const accessToken = await sign(issuer, { tokenId, accountId, epoch, expiresAt });
       await db.transaction().execute(async (tx) => {
         await repository.insertToken(tx, { id: tokenId, account_id: accountId, expires_at: expiresAt });
@@ -121,7 +121,7 @@ async function sign(
     .sign(privateKey);
 }
 
-/** What a token says whose signature, issuer, audience and time are right; null for any other. */
+/** Returns the claims of a token with valid signature, issuer, audience and time; null otherwise. */
 async function claimsOf({ keys, issuer, clock }: Issuer, token: string) {
   try {
     const { payload } = await jwtVerify(
@@ -131,7 +131,7 @@ async function claimsOf({ keys, issuer, clock }: Issuer, token: string) {
         if (key === null) throw new errors.JWKSNoMatchingKey();
         return key.publicKey;
       },
-      // The list of algorithms is what stops `none` and HMACs keyed with the public key.
+      // The list of algorithms rejects `none` and HMACs keyed with the public key.
       {
         algorithms: [ALGORITHM],
         issuer,

@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** A node of the cluster: it shares nothing with the others but the database. */
+/** Creates a node that shares only the database with the others. */
 function node(options: { secretKey?: Buffer; issuer?: string } = {}) {
   return createUserTokens({
     credentials,
@@ -44,7 +44,7 @@ function issue(tokens = node(), epoch = 0) {
   return tokens.issue({ id: account.id, token_epoch: epoch });
 }
 
-/** The key that signs, as only the server can have it. */
+/** Returns the signing key, which only the server can read. */
 async function signingKey() {
   const row = await database.db
     .selectFrom('signing_key')
@@ -57,7 +57,7 @@ async function signingKey() {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('a user token', () => {
-  it('names the account, lasts an hour, and is good on every node', async () => {
+  it('a user token names the account, lasts an hour, and is valid on every node', async () => {
     const { accessToken, expiresIn } = await issue();
     assert.equal(expiresIn, 3600);
     const claims = decodeJwt(accessToken);
@@ -68,7 +68,7 @@ describe('a user token', () => {
     assert.equal((await node().verify(accessToken))?.accountId, account.id);
   });
 
-  it('ends with its last second', async () => {
+  it('a user token expires with its last second', async () => {
     const tokens = node();
     const { accessToken } = await issue(tokens);
     clock.advance(HOUR_MS - 1000);
@@ -77,7 +77,7 @@ describe('a user token', () => {
     assert.equal(await tokens.verify(accessToken), null);
   });
 
-  it('is void after a change of password', async () => {
+  it('a user token is void after a change of password', async () => {
     const tokens = node();
     const { accessToken } = await issue(tokens);
     const epoch = (value: number) =>
@@ -88,7 +88,7 @@ describe('a user token', () => {
     await epoch(0);
   });
 
-  it('of an account that is gone is void', async () => {
+  it('a user token of a deleted account is void', async () => {
     const gone = await insertAccount(database.db);
     const tokens = node();
     const { accessToken } = await tokens.issue({ id: gone.id, token_epoch: 0 });
@@ -96,7 +96,7 @@ describe('a user token', () => {
     assert.equal(await tokens.verify(accessToken), null);
   });
 
-  it('of another platform is void', async () => {
+  it('a user token of another platform is void', async () => {
     const { accessToken } = await issue(node({ issuer: 'http://other.test' }));
     assert.equal(await node().verify(accessToken), null);
   });
@@ -121,7 +121,7 @@ describe('a forged token', () => {
     return `${text}.${sign(null, Buffer.from(text), key).toString('base64url')}`;
   };
 
-  it('would be accepted if it were signed by the key: the forgeries below differ from it in one thing', async () => {
+  it('a token signed by the real key is accepted: the forgeries below differ from it in one respect', async () => {
     const tokens = node();
     await issue(tokens);
     const { kid, privateKey } = await signingKey();
@@ -131,7 +131,7 @@ describe('a forged token', () => {
     );
   });
 
-  it('with a changed payload or signature is refused', async () => {
+  it('a token with a changed payload or signature is rejected', async () => {
     const tokens = node();
     const other = await insertAccount(database.db);
     const [header = '', payload = '', signature = ''] = (await issue(tokens)).accessToken.split('.');
@@ -143,7 +143,7 @@ describe('a forged token', () => {
     assert.equal(await tokens.verify(`${header}.${payload}`), null);
   });
 
-  it('without an algorithm is refused, however it is spelt', async () => {
+  it('a token without an algorithm is rejected in every spelling', async () => {
     const tokens = node();
     await issue(tokens);
     const { kid } = await signingKey();
@@ -153,7 +153,7 @@ describe('a forged token', () => {
     }
   });
 
-  it('with an HMAC keyed by the public key is refused', async () => {
+  it('a token with an HMAC keyed by the public key is rejected', async () => {
     const tokens = node();
     await issue(tokens);
     const { kid, privateKey } = await signingKey();
@@ -174,7 +174,7 @@ describe('a forged token', () => {
     }
   });
 
-  it('with a key of its own is refused, whichever way the key is offered', async () => {
+  it('a token that brings its own key is rejected, however the key is provided', async () => {
     const tokens = node();
     await issue(tokens);
     const { kid } = await signingKey();
@@ -198,7 +198,7 @@ describe('a forged token', () => {
     }
   });
 
-  it('for another audience, without an end, an account or an id is refused', async () => {
+  it('a token for another audience, or without an expiry, an account or an ID, is rejected', async () => {
     const tokens = node();
     await issue(tokens);
     const { kid, privateKey } = await signingKey();
@@ -231,7 +231,7 @@ describe('the key set', () => {
     return rows.map(({ kid }) => kid);
   };
 
-  it('holds one key although many nodes make the first at once', async () => {
+  it('the key set holds one key when many nodes create the first concurrently', async () => {
     await database.db.deleteFrom('signing_key').execute();
     await warmPool(database.sql);
     const tokens = await Promise.all(Array.from({ length: 6 }, () => issue(node())));
@@ -240,13 +240,13 @@ describe('the key set', () => {
       assert.equal((await node().verify(accessToken))?.accountId, account.id);
   });
 
-  it('keeps private keys encrypted', async () => {
+  it('the key set stores private keys encrypted', async () => {
     await issue();
     const row = await database.db.selectFrom('signing_key').selectAll().executeTakeFirstOrThrow();
     assert.equal(Buffer.from(row.private_key).includes('PRIVATE KEY'), false);
   });
 
-  it('is left alone until the newest key is 30 days old', async () => {
+  it('the key set is unchanged until the newest key is 30 days old', async () => {
     const tokens = node();
     await issue(tokens);
     const before = await kids();
@@ -255,7 +255,7 @@ describe('the key set', () => {
     assert.deepEqual(await kids(), before);
   });
 
-  it('rotates: old tokens stay good as long as they last, then their key goes', async () => {
+  it('a rotation keeps old tokens valid until they expire, then deletes their key', async () => {
     const tokens = node();
     const other = node();
     await tokens.rotateKeys();
@@ -268,7 +268,7 @@ describe('the key set', () => {
     const kid = decodeProtectedHeader(renewed.accessToken).kid;
     assert.notEqual(kid, first);
     assert.deepEqual(await kids(), [first, kid]);
-    // A node that has not heard of the new key yet.
+    // This node has not loaded the new key yet.
     assert.equal((await tokens.verify(old.accessToken))?.accountId, account.id);
     assert.equal((await node().verify(old.accessToken))?.accountId, account.id);
     assert.equal((await node().verify(renewed.accessToken))?.accountId, account.id);
@@ -282,7 +282,7 @@ describe('the key set', () => {
     assert.equal((await kids()).length, 1);
   });
 
-  it('goes on with a new key after a change of SECRET_KEY', async () => {
+  it('sign-in continues with a new key after a change of SECRET_KEY', async () => {
     const { accessToken } = await issue();
     const changed = node({ secretKey: Buffer.alloc(32, 1) });
     assert.equal(await changed.verify(accessToken), null);

@@ -17,7 +17,7 @@ export function lockTwoFactor(tx: Tx, accountId: string): Promise<TwoFactorRow |
     .executeTakeFirst();
 }
 
-/** Starts an enrolment, or starts it again. @returns false when the second factor is on already. */
+/** Starts an enrollment, or restarts it. @returns false when the second factor is enabled already. */
 export async function upsertEnrollment(db: Db, accountId: string, secret: Uint8Array, now: Date) {
   const result = await db
     .insertInto('two_factor')
@@ -41,7 +41,7 @@ export async function enable(tx: Tx, accountId: string, at: Date, recoveryHashes
     .execute();
 }
 
-/** Removes secret, recovery codes and open challenges. */
+/** Deletes the secret, recovery codes and open challenges. */
 export async function remove(tx: Tx, accountId: string): Promise<void> {
   for (const table of ['two_factor', 'recovery_code', 'sign_in_challenge'] as const) {
     await tx.deleteFrom(table).where('account_id', '=', accountId).execute();
@@ -59,7 +59,7 @@ export async function consumeTimeStep(tx: Tx, accountId: string, step: number): 
   return result.numUpdatedRows > 0n;
 }
 
-/** @returns false when there is no such code that is unused. */
+/** @returns false when no such unused code exists. */
 export async function consumeRecoveryCode(
   tx: Tx,
   accountId: string,
@@ -100,7 +100,10 @@ export async function insertChallenge(db: Db, challenge: NewChallenge): Promise<
     .execute();
 }
 
-/** Counts one try. @returns the account, or undefined when the challenge is unknown, used, expired or used up. */
+/**
+ * Counts an attempt. @returns the account, or undefined when the challenge is unknown, used, expired or has
+ * no attempts left.
+ */
 export async function countAttempt(
   tx: Tx,
   id: string,
@@ -119,7 +122,7 @@ export async function countAttempt(
   return row?.account_id;
 }
 
-/** Tries of all the account's challenges since `since` that were not answered. */
+/** Counts attempts of unanswered challenges of the account since `since`. */
 export async function countTries(tx: Tx, accountId: string, since: Date): Promise<number> {
   const row = await tx
     .selectFrom('sign_in_challenge')

@@ -21,39 +21,42 @@ import * as repository from './two-factor.repository.ts';
 export interface TwoFactor {
   state(accountId: string): Promise<{ enabled: boolean; recoveryCodesLeft: number }>;
   /**
-   * A new secret, which does nothing until it is confirmed.
+   * Starts an enrollment with a new secret, which has no effect until it is confirmed.
    *
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when the second factor is on.
    */
   enrol(accountId: string, password: string, from: From): Promise<{ secret: string; otpauthUrl: string }>;
   /**
-   * Turns the second factor on, ends every other user token and session, and tells the owner.
+   * Enables the second factor, ends every other user token and session, and emails the owner.
    *
-   * @param keep what acts.
-   * @returns the recovery codes, which are never shown again.
+   * @param keep the current credential.
+   * @returns the recovery codes, which are shown only once.
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when there is nothing to confirm.
    */
   confirm(accountId: string, code: string, keep: KeptCredential): Promise<string[]>;
   /**
-   * Turns it off, likewise.
+   * Disables the second factor, with the same effects as enabling it.
    *
    * @throws {AppError} INVALID_CREDENTIALS, NOT_FOUND when the second factor is off.
    */
   disable(accountId: string, input: { password: string; code: string }, acting: Acting): Promise<void>;
   /**
-   * @returns null when the account has no second factor, else what to answer a right password with.
+   * @returns null when the account has no second factor, else the challenge for a correct password.
    * @throws {AppError} SECOND_FACTOR_UNAVAILABLE.
    */
   challenge(accountId: string): Promise<{ challengeId: string; expiresIn: number } | null>;
-  /** @returns the account that has signed in. @throws {AppError} INVALID_CREDENTIALS. */
+  /** @returns the account that signed in. @throws {AppError} INVALID_CREDENTIALS. */
   answer(challengeId: string, code: string): Promise<string>;
-  /** Drops old challenges. */
+  /** Deletes old challenges. */
   cleanUp(): Promise<void>;
 }
 
 const CHALLENGE_SEC = 300;
 const TRIES_PER_CHALLENGE = 5;
-/** Wrong codes of one account, over all its challenges: six digits can be guessed with enough sign-ins. */
+/**
+ * Maximum wrong codes per account over all its challenges, because six digits can be guessed with enough
+ * sign-ins.
+ */
 const TRIES_PER_HOUR = 30;
 
 interface Deps {
@@ -132,7 +135,7 @@ async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Prom
   if (row.enabled_at !== null) throw alreadyOn();
   const secret = secrets.decrypt(row.secret, accountId);
   const typed = rules.normaliseCode(code);
-  // The step is not used up: whoever turns it on may sign in with the next look at the app.
+  // The time step stays unused, so that the person can sign in with the same code.
   if (!totp.isCode(typed) || totp.matchingTimeStep(secret, typed, clock.ms()) === null) {
     throw new AppError('INVALID_CREDENTIALS', { field: 'code', message: 'Incorrect code.' });
   }
@@ -142,7 +145,7 @@ async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Prom
   return codes;
 }
 
-/** Whoever signed in under the other rule is signed out, and the owner is told. */
+/** Ends the other sign-ins after a change of the second factor, and emails the owner. */
 async function changed(
   { signIns, credentials, mailbox, publicUrl }: Deps,
   tx: Tx,
@@ -154,7 +157,7 @@ async function changed(
   await mailbox.enqueue(tx, twoFactorChangedEmail(account.email, isOn, `${publicUrl}/forgot-password`));
 }
 
-/** Wrong ones count with those of the log-in: it is the same password. */
+/** Validates the password; failures count with those of the login. */
 async function assertPassword(
   { db, credentials, passwords, backoff }: Deps,
   { accountId, password, ip }: { accountId: string; password: string; ip: string },
@@ -182,7 +185,7 @@ async function startChallenge({ db, clock }: Deps, accountId: string) {
   return { challengeId: id, expiresIn: CHALLENGE_SEC };
 }
 
-/** Null when refused; the try has been counted then, so the transaction must commit all the same. */
+/** Returns null for a rejected code; the attempt is counted, so the transaction must still commit. */
 async function tryCode(deps: Deps, tx: Tx, challengeId: string, code: string): Promise<string | null> {
   const now = deps.clock.now();
   const accountId = await repository.countAttempt(tx, challengeId, now, TRIES_PER_CHALLENGE);
@@ -196,7 +199,7 @@ async function tryCode(deps: Deps, tx: Tx, challengeId: string, code: string): P
   return accountId;
 }
 
-/** Checks a code and uses it up; `row` is locked. */
+/** Validates and consumes a code; `row` is locked. */
 async function useCode(deps: Deps, tx: Tx, row: repository.TwoFactorRow, code: string): Promise<boolean> {
   const { account_id: accountId } = row;
   const typed = rules.normaliseCode(code);
@@ -208,7 +211,7 @@ async function useCode(deps: Deps, tx: Tx, row: repository.TwoFactorRow, code: s
   return repository.consumeRecoveryCode(tx, accountId, hash, deps.clock.now());
 }
 
-/** Keyed, so that a copy of the database alone does not let codes be tried. */
+/** Returns a keyed hash, so that a database copy is not enough to guess codes. */
 function recoveryHash({ secrets }: Deps, accountId: string, code: string): string {
   return secrets.sign('recovery code', `${accountId}.${code}`);
 }

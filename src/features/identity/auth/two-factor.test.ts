@@ -32,7 +32,7 @@ async function enrolled(): Promise<Enrolled> {
   return { person, token, ...(await fixture.enrol(person, token)) };
 }
 
-/** A right password: the challenge that it gets. */
+/** Signs in with the correct password and returns the challenge. */
 async function challenge(person: Person): Promise<string> {
   return (await fixture.login(person)).string('challengeId');
 }
@@ -42,7 +42,7 @@ function answer(person: Person, challengeId: unknown, code: unknown) {
 }
 
 describe('/me/two-factor', () => {
-  it('needs the token of the user, whatever the scope of the key', async () => {
+  it('changes of the second factor need the user token, with any scope of the key', async () => {
     const { key } = await fixture.app.createKey();
     const calls = [
       ['GET', '/me/two-factor', undefined],
@@ -57,7 +57,7 @@ describe('/me/two-factor', () => {
     }
   });
 
-  it('is a write for READ_ONLY', async () => {
+  it('a change of the second factor is a write, which READ_ONLY keys cannot do', async () => {
     const person = await fixture.person();
     const token = await fixture.token(person);
     const { email } = person;
@@ -69,7 +69,7 @@ describe('/me/two-factor', () => {
     refused.assertError('INSUFFICIENT_SCOPE');
   });
 
-  it('is changed with a live key', async () => {
+  it('a change of the second factor needs a live key', async () => {
     const person = await fixture.person();
     const token = await fixture.token(person);
     const { email } = person;
@@ -85,7 +85,7 @@ describe('/me/two-factor', () => {
     }
   });
 
-  it('is off, then enrolled, then on, then off again', async () => {
+  it('the second factor is off, then enrolled, then on, then off again', async () => {
     const person = await fixture.person();
     const token = await fixture.token(person);
     const state = async () => (await fixture.asUser('GET', '/me/two-factor', person, token)).at('data');
@@ -121,7 +121,7 @@ describe('/me/two-factor', () => {
     again.assertError('NOT_FOUND');
   });
 
-  it('refuses a wrong password and a wrong code', async () => {
+  it('changes of the second factor reject a wrong password and a wrong code', async () => {
     const person = await fixture.person();
     const token = await fixture.token(person);
     const call = (method: string, path: string, body: unknown) =>
@@ -144,7 +144,7 @@ describe('/me/two-factor', () => {
     (await call('DELETE', '/me/two-factor', { password: PASSWORD, code })).assertOk(200);
   });
 
-  it('refuses to confirm with a code of another secret, and starts again with a new one', async () => {
+  it('a code of another secret is rejected, and the enrollment restarts with a new secret', async () => {
     const person = await fixture.person();
     const token = await fixture.token(person);
     const start = async () =>
@@ -160,7 +160,7 @@ describe('/me/two-factor', () => {
     (await confirm(second)).assertOk(200);
   });
 
-  it('keeps the secret encrypted and the recovery codes hashed', async () => {
+  it('the secret is stored encrypted and the recovery codes hashed', async () => {
     const { person, secret, recoveryCodes } = await enrolled();
     const { db } = fixture.app.container;
     const row = await db
@@ -179,7 +179,7 @@ describe('/me/two-factor', () => {
   });
 });
 
-/** Six digits that are no code of the secret around now. */
+/** Returns six digits that are not a valid code of the secret now. */
 function wrongCode(secret: string): string {
   const good = [-2, -1, 0, 1, 2].map((steps) => totp(secret, clock.ms() + steps * STEP_MS));
   const found = ['000000', '111111', '222222', '333333', '444444', '555555'].find(
@@ -190,7 +190,7 @@ function wrongCode(secret: string): string {
 }
 
 describe('a sign-in with a second factor', () => {
-  it('answers a right password with the second-factor body', async () => {
+  it('a correct password gets the second-factor body', async () => {
     const { person } = await enrolled();
     const first = await fixture.login(person);
     assert.equal(first.status, 401);
@@ -206,12 +206,12 @@ describe('a sign-in with a second factor', () => {
     first.assertCommonHeaders().assertRateLimited(true);
   });
 
-  it('answers a wrong password as ever', async () => {
+  it('a wrong password gets the usual response', async () => {
     const { person } = await enrolled();
     (await fixture.login({ ...person, password: 'wrong' })).assertError('INVALID_CREDENTIALS');
   });
 
-  it('is complete with the code of the app', async () => {
+  it('a sign-in completes with the code of the app', async () => {
     const { person, secret } = await enrolled();
     const done = await answer(person, await challenge(person), totp(secret, clock.ms()));
     assert.equal(done.status, 200, done.text);
@@ -224,7 +224,7 @@ describe('a sign-in with a second factor', () => {
     (await fixture.asUser('GET', '/streams', person, token)).assertOk(200);
   });
 
-  it('takes codes of the neighbouring steps, and no others', async () => {
+  it('codes of adjacent time steps are accepted, and no others', async () => {
     for (const [steps, ok] of [
       [-2, false],
       [-1, true],
@@ -238,7 +238,7 @@ describe('a sign-in with a second factor', () => {
     }
   });
 
-  it('takes a code once, and none that is older than the last', async () => {
+  it('a code is accepted once, and none older than the last', async () => {
     const { person, secret } = await enrolled();
     const code = totp(secret, clock.ms());
     const older = totp(secret, clock.ms() - STEP_MS);
@@ -250,7 +250,7 @@ describe('a sign-in with a second factor', () => {
     assert.equal((await answer(person, await challenge(person), next)).status, 200);
   });
 
-  it('lets one of many answers with the same code at once through', async () => {
+  it('one of many concurrent sign-ins with one code succeeds', async () => {
     const { person, secret } = await enrolled();
     const ids = await Promise.all(Array.from({ length: 6 }, () => challenge(person)));
     const code = totp(secret, clock.ms());
@@ -258,7 +258,7 @@ describe('a sign-in with a second factor', () => {
     assert.deepEqual(statuses.sort(), [200, 401, 401, 401, 401, 401]);
   });
 
-  it('takes each recovery code once, however it is typed', async () => {
+  it('each recovery code is accepted once, in any notation', async () => {
     const { person, token, recoveryCodes } = await enrolled();
     const [first = '', second = ''] = recoveryCodes;
     const typed = first.toUpperCase().replace('-', ' ');
@@ -270,14 +270,14 @@ describe('a sign-in with a second factor', () => {
     (await fixture.asUser('DELETE', '/me/two-factor', person, token, body)).assertOk(200);
   });
 
-  it('refuses a recovery code of another account', async () => {
+  it('a recovery code of another account is rejected', async () => {
     const ada = await enrolled();
     const bob = await enrolled();
     const refused = await answer(ada.person, await challenge(ada.person), bob.recoveryCodes[0]);
     refused.assertError('INVALID_CREDENTIALS');
   });
 
-  it('takes a challenge once', async () => {
+  it('a challenge is accepted once', async () => {
     const { person, secret } = await enrolled();
     const id = await challenge(person);
     assert.equal((await answer(person, id, totp(secret, clock.ms()))).status, 200);
@@ -285,7 +285,7 @@ describe('a sign-in with a second factor', () => {
     (await answer(person, id, totp(secret, clock.ms()))).assertError('INVALID_CREDENTIALS');
   });
 
-  it('gives a challenge five tries', async () => {
+  it('a challenge allows five attempts', async () => {
     const { person, secret } = await enrolled();
     const four = await challenge(person);
     for (let index = 0; index < 4; index++) {
@@ -299,7 +299,7 @@ describe('a sign-in with a second factor', () => {
     assert.equal((await answer(person, await challenge(person), totp(secret, clock.ms()))).status, 200);
   });
 
-  it('refuses every code after thirty wrong ones in an hour', async () => {
+  it('every code is rejected after thirty wrong ones in an hour', async () => {
     const { person, secret } = await enrolled();
     for (let round = 0; round < 6; round++) {
       const id = await challenge(person);
@@ -311,7 +311,7 @@ describe('a sign-in with a second factor', () => {
     assert.equal((await answer(person, await challenge(person), totp(secret, clock.ms()))).status, 200);
   });
 
-  it('ends a challenge after 300 seconds', async () => {
+  it('a challenge expires after 300 seconds', async () => {
     const { person, secret } = await enrolled();
     const early = await challenge(person);
     clock.advance(299_000);
@@ -321,7 +321,7 @@ describe('a sign-in with a second factor', () => {
     (await answer(person, late, totp(secret, clock.ms()))).assertError('INVALID_CREDENTIALS');
   });
 
-  it('answers an unknown challenge as a wrong code, and missing fields by name', async () => {
+  it('an unknown challenge responds as a wrong code, and missing fields are named', async () => {
     const { person, secret } = await enrolled();
     for (const id of ['', 'sic_nothing', 'x'.repeat(10_000)]) {
       (await answer(person, id, totp(secret, clock.ms()))).assertError('INVALID_CREDENTIALS');
@@ -330,7 +330,7 @@ describe('a sign-in with a second factor', () => {
     (await answer(person, 'x', 123456)).assertError('BAD_REQUEST', 'code');
   });
 
-  it('is over when the account is suspended or the factor is turned off meanwhile', async () => {
+  it('a challenge is void when the account is suspended or the second factor is disabled', async () => {
     const ada = await enrolled();
     const id = await challenge(ada.person);
     await fixture.app.container.accounts.suspend(ada.person.email);
@@ -345,7 +345,7 @@ describe('a sign-in with a second factor', () => {
     (await answer(bob.person, open, totp(bob.secret, clock.ms()))).assertError('INVALID_CREDENTIALS');
   });
 
-  it('answers 503 SECOND_FACTOR_UNAVAILABLE when the challenge cannot be stored', async () => {
+  it('login responds 503 SECOND_FACTOR_UNAVAILABLE when the challenge cannot be stored', async () => {
     const { person } = await enrolled();
     const { schema } = fixture.app.container.db;
     await schema.alterTable('sign_in_challenge').renameTo('challenge_away').execute();

@@ -44,7 +44,7 @@ const newDomain = () => `shop${++count}.example.com`;
 const declare = (body: unknown, by = key) =>
   app.request('POST', '/me/integration-domains', { key: by, body });
 const get = (id: string, by = key) => app.request('GET', `/me/integration-domains/${id}`, { key: by });
-/** By another key each time: a key looks at a domain once in ten seconds. */
+/** Uses another key each time: a key checks a domain once in ten seconds. */
 const verify = async (id: string) => {
   const fresh = await app.createKey({ account });
   return app.request('POST', `/me/integration-domains/${id}/verify`, { key: fresh.key });
@@ -64,8 +64,8 @@ const eventsAbout = async (domainId: string): Promise<Event[]> => {
   return rows.map((row) => row.body);
 };
 
-describe('declaring', () => {
-  test('a live domain waits for its proof, and says where to put it', async () => {
+describe('declaring a domain', () => {
+  test('a live domain waits for verification and lists its records', async () => {
     const made = (await declare({ domain: 'Bücher.Example.' })).assertOk(201);
     const token = made.string('data.token');
     assert.match(token, /^[0-9A-Za-z]{32}$/);
@@ -118,7 +118,7 @@ describe('declaring', () => {
     });
   }
 
-  test('twice is a conflict; the other mode and another account have tokens of their own', async () => {
+  test('declaring a domain twice is a conflict; the other mode and another account have separate tokens', async () => {
     const domain = newDomain();
     const first = await declare({ domain });
     (await declare({ domain: domain.toUpperCase() })).assertError('CONFLICT', 'domain');
@@ -127,7 +127,7 @@ describe('declaring', () => {
     assert.equal(new Set(tokens.map((answer) => answer.assertOk(201).string('data.token'))).size, 3);
   });
 
-  test('needs domains:write, even to look', async () => {
+  test('domain routes need domains:write, even to read', async () => {
     const lacking = (await app.createKey({ account, scope: 'STANDARD', permissions: ['videos:write'] })).key;
     (await declare({ domain: newDomain() }, lacking)).assertError('PERMISSION_DENIED');
     const looks = await app.request('GET', '/me/integration-domains', { key: lacking });
@@ -138,7 +138,7 @@ describe('declaring', () => {
     (await declare({ domain: newDomain() }, reader)).assertError('INSUFFICIENT_SCOPE');
   });
 
-  test('a foreign domain and none are the same 404', async () => {
+  test("another account's domain and an unknown one get the same 404", async () => {
     const { id } = Object((await declare({ domain: newDomain() })).at('data'));
     for (const by of [sandbox, (await app.createKey()).key]) {
       assert.equal((await get(id, by)).text, (await get('dom_none', by)).text);
@@ -149,7 +149,7 @@ describe('declaring', () => {
     (await get(id)).assertOk(200);
   });
 
-  test('deleting ends the token', async () => {
+  test('deleting a domain ends its token', async () => {
     const domain = newDomain();
     const first = await declare({ domain });
     const id = first.string('data.id');
@@ -161,7 +161,7 @@ describe('declaring', () => {
 });
 
 describe('the TXT record', () => {
-  test('is found among others, and in parts', async () => {
+  test('a TXT record is found among others, and in several strings', async () => {
     const made = await declare({ domain: newDomain(), includeSubdomains: true });
     const id = made.string('data.id');
     const missing = (await verify(id)).assertOk(200);
@@ -180,7 +180,7 @@ describe('the TXT record', () => {
     assert.equal(found.at('data.lastError'), null);
   });
 
-  test('another account’s value is no proof', async () => {
+  test('another account’s value verifies nothing', async () => {
     const domain = newDomain();
     const made = await declare({ domain });
     const foreign = await declare({ domain }, (await app.createKey()).key);
@@ -190,7 +190,7 @@ describe('the TXT record', () => {
     assert.equal((await verify(made.string('data.id'))).at('data.status'), 'VERIFIED');
   });
 
-  test('a name server that fails is told, and is no proof', async () => {
+  test('a failing name server is reported in lastError and verifies nothing', async () => {
     const made = await declare({ domain: newDomain() });
     publish(made, proof(made));
     dns.fault = 'servfail';
@@ -199,7 +199,7 @@ describe('the TXT record', () => {
     assert.equal(answer.at('data.status'), 'PENDING');
   });
 
-  test('a key looks once in ten seconds', async () => {
+  test('a key checks once in ten seconds', async () => {
     const id = (await declare({ domain: newDomain() })).string('data.id');
     const path = `/me/integration-domains/${id}/verify`;
     (await app.request('POST', path, { key })).assertOk(200);
@@ -214,7 +214,7 @@ describe('the TXT record', () => {
 describe('the worker', () => {
   const round = () => app.container.domains.checkDue();
 
-  test('looks when it is time, verifies, lets lapse, verifies again, and tells', async () => {
+  test('the worker checks on schedule, verifies, lapses, verifies again, and emits events', async () => {
     const made = await declare({ domain: newDomain() });
     const id = made.string('data.id');
     const status = async () => (await get(id)).at('data.status');
@@ -251,7 +251,7 @@ describe('the worker', () => {
     ]);
   });
 
-  test('gives up after seven days; asking starts anew', async () => {
+  test('a pending domain fails after seven days, and a manual check restarts it', async () => {
     const made = await declare({ domain: newDomain() });
     const id = made.string('data.id');
     clock.advance(7 * DAY);
@@ -270,7 +270,7 @@ describe('the worker', () => {
 });
 
 describe('test mode', () => {
-  test('a domain is verified at once, and never looked at', async () => {
+  test('a test domain is verified immediately and never checked', async () => {
     for (const domain of ['localhost', 'shop.test', newDomain()]) {
       const made = (await declare({ domain }, sandbox)).assertOk(201);
       assert.deepEqual([made.at('data.status'), made.at('data.mode')], ['VERIFIED', 'test']);

@@ -1,9 +1,9 @@
 /**
- * Integration domains: the sites of partners from which checkout and payment calls are taken
+ * Integration domains: partner sites that may call checkout and payment routes
  * (docs/decisions/integration-domains.md).
  *
- * Terminology: a *proof* is a TXT record or a file that only the owner of the domain can put there; a domain
- * *lapses* when its proof is gone for days.
+ * Terminology: a *proof* is a TXT record or a file that only the owner of the domain can publish; a domain
+ * *lapses* when its proof is missing for days.
  */
 export { domainEvents, domainLapsed } from './events.ts';
 export { domainRoutes } from './routes.ts';

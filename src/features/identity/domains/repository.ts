@@ -55,7 +55,7 @@ export function listDomains(db: Db, workspaceId: string, page: PageRequest): Pro
     .execute();
 }
 
-/** @returns whether there was such a domain. */
+/** @returns whether the domain existed. */
 export async function deleteDomain(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('integration_domain')
@@ -65,7 +65,7 @@ export async function deleteDomain(db: Db, workspaceId: string, id: string): Pro
   return numDeletedRows > 0n;
 }
 
-/** The domains from which checkout calls of the workspace are taken. */
+/** Lists the domains that may make checkout calls for the workspace. */
 export function listVerified(db: Db, workspaceId: string) {
   return db
     .selectFrom('integration_domain')
@@ -75,7 +75,7 @@ export function listVerified(db: Db, workspaceId: string) {
     .execute();
 }
 
-/** Takes domains of any workspace that are due for a look; nobody else takes them before `leaseUntil`. */
+/** Claims domains of any workspace that are due for a check until `leaseUntil`. */
 export function claimDue(db: Db, now: Date, leaseUntil: Date, limit: number): Promise<DomainRow[]> {
   return db
     .updateTable('integration_domain')
@@ -94,7 +94,7 @@ export function claimDue(db: Db, now: Date, leaseUntil: Date, limit: number): Pr
     .execute();
 }
 
-/** By id alone: it was found in its workspace, or claimed, before. */
+/** Locks a domain of any workspace: it was found in its workspace, or claimed, before. */
 export function lockDomain(tx: Tx, id: string): Promise<DomainRow | undefined> {
   return tx.selectFrom('integration_domain').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }

@@ -22,7 +22,7 @@ const naming = {
   refuseName: nonPublicNameReason,
 };
 
-describe('a domain that can be declared', () => {
+describe('valid domain names', () => {
   const good: [given: string, domain: string][] = [
     ['example.com', 'example.com'],
     ['Shop.Example.COM', 'shop.example.com'],
@@ -61,7 +61,7 @@ describe('a domain that can be declared', () => {
     `${'a.'.repeat(121)}com`,
   ];
   for (const text of bad) {
-    test(`not ${JSON.stringify(text.slice(0, 40))}`, () => {
+    test(`${JSON.stringify(text.slice(0, 40))} is rejected`, () => {
       assert.throws(
         () => parseDomain(text, { mode: 'live', ...naming }),
         (error) => error instanceof AppError && error.code === 'BAD_REQUEST' && error.field === 'domain',
@@ -69,7 +69,7 @@ describe('a domain that can be declared', () => {
     });
   }
 
-  test('in test mode localhost and names under .test as well', () => {
+  test('test mode also accepts localhost and names under .test', () => {
     for (const name of ['localhost', 'shop.test']) {
       assert.equal(parseDomain(name, { mode: 'test', ...naming }), name);
     }
@@ -95,7 +95,7 @@ function pending(change: Partial<DomainState> = {}): DomainState {
   };
 }
 
-/** Looks whenever one is due, and tells what came of it. */
+/** Checks whenever a check is due, and returns the times and events. */
 function run(state: DomainState, find: (ms: number) => VerificationResult, untilMs: number) {
   const looks: number[] = [];
   const events: [string, number][] = [];
@@ -109,8 +109,8 @@ function run(state: DomainState, find: (ms: number) => VerificationResult, until
   return { state: now, looks, events };
 }
 
-describe('the life of a live domain', () => {
-  test('it is looked at after 1, 5, 15 and 60 minutes, then hourly, and given up after 7 days', () => {
+describe('lifecycle of a live domain', () => {
+  test('a pending domain is checked after 1, 5, 15 and 60 minutes, then hourly, and fails after 7 days', () => {
     const { state, looks, events } = run(pending(), () => NOTHING, 30 * DAY);
     assert.deepEqual(
       looks.slice(0, 6).map((ms) => ms / MINUTE),
@@ -122,7 +122,7 @@ describe('the life of a live domain', () => {
     assert.deepEqual(events, [['integration_domain.failed', 7 * DAY]]);
   });
 
-  test('the first proof verifies it; from then on it is looked at daily', () => {
+  test('the first proof verifies a domain, which is then checked daily', () => {
     const find = (ms: number) => (ms >= 15 * MINUTE ? TXT : NOTHING);
     const { state, looks, events } = run(pending(), find, 3 * DAY);
     assert.equal(state.status, 'VERIFIED');
@@ -133,7 +133,7 @@ describe('the life of a live domain', () => {
     assert.equal(pendingUntil(state), null);
   });
 
-  test('a proof that is gone for less than three days does no harm', () => {
+  test('a proof that is missing for less than three days has no effect', () => {
     const find = (ms: number) => (ms > 2 * DAY && ms < 4.5 * DAY ? NOTHING : TXT);
     const { state, events } = run(pending(), find, 10 * DAY);
     assert.equal(state.status, 'VERIFIED');
@@ -141,7 +141,7 @@ describe('the life of a live domain', () => {
     assert.equal(events.length, 1);
   });
 
-  test('after three days without it lapses, and comes back with the proof', () => {
+  test('a domain lapses after three days without proof, and is verified again with it', () => {
     const find = (ms: number) => (ms > 2 * DAY && ms < 9 * DAY ? NOTHING : FILE);
     const { state, events } = run(pending(), find, 12 * DAY);
     const [verified, lapsed, again] = events;
@@ -157,12 +157,12 @@ describe('the life of a live domain', () => {
   });
 });
 
-describe('which proof counts', () => {
+describe('verification methods', () => {
   const both: VerificationResult = { txt: true, file: true, error: null };
   const method = (state: Partial<DomainState>, finding: VerificationResult) =>
     applyVerification(pending(state), finding, dateFromMs(MINUTE), false).change.method;
 
-  test('either is enough, whichever was meant; the one that was meant is named where both are there', () => {
+  test('either proof suffices, and with both the requested method is reported', () => {
     assert.equal(method({}, TXT), 'DNS_TXT');
     assert.equal(method({}, FILE), 'WELL_KNOWN');
     assert.equal(method({ method: 'WELL_KNOWN' }, TXT), 'DNS_TXT');
@@ -171,15 +171,15 @@ describe('which proof counts', () => {
     assert.equal(method({}, both), 'DNS_TXT');
   });
 
-  test('subdomains are proven by the record alone', () => {
+  test('subdomains are verified only by the record', () => {
     const state = pending({ include_subdomains: true });
     assert.equal(applyVerification(state, FILE, dateFromMs(MINUTE), false).change.status, 'PENDING');
     assert.equal(applyVerification(state, both, dateFromMs(MINUTE), false).change.method, 'DNS_TXT');
   });
 });
 
-describe('a look that the partner asks for', () => {
-  test('leaves the schedule as it is when it finds nothing', () => {
+describe('manual checks', () => {
+  test('a manual check without a result leaves the schedule unchanged', () => {
     const state = pending();
     const { change, event } = applyVerification(state, NOTHING, dateFromMs(30_000), true);
     assert.deepEqual([change.status, change.checks, event], ['PENDING', 0, null]);
@@ -187,7 +187,7 @@ describe('a look that the partner asks for', () => {
     assert.equal(change.last_error, NOTHING.error);
   });
 
-  test('starts a failed domain anew', () => {
+  test('a manual check restarts a failed domain', () => {
     const failed = run(pending(), () => NOTHING, 8 * DAY).state;
     const now = dateFromMs(20 * DAY);
     const { change, event } = applyVerification(failed, NOTHING, now, true);
@@ -197,7 +197,7 @@ describe('a look that the partner asks for', () => {
     assert.equal(applyVerification(failed, TXT, now, true).event, 'integration_domain.verified');
   });
 
-  test('of a verified domain does not bring its lapse nearer than three days', () => {
+  test('manual checks of a verified domain do not lapse it before three days', () => {
     const verified = run(pending(), () => TXT, MINUTE).state;
     let state = { ...verified };
     for (let ms = DAY; ms < 4 * DAY; ms += 10 * MINUTE) {
@@ -211,7 +211,7 @@ describe('a look that the partner asks for', () => {
   });
 });
 
-test('whatever is found whenever, a live domain is looked at again unless it has failed', () => {
+test('a live domain always has a next check unless it has failed', () => {
   const finding = fc.constantFrom(NOTHING, TXT, FILE);
   const step = fc.record({ finding, afterMs: fc.integer({ min: 0, max: 2 * DAY }), manual: fc.boolean() });
   fc.assert(
@@ -232,13 +232,13 @@ test('whatever is found whenever, a live domain is looked at again unless it has
   );
 });
 
-test('a token is 32 characters of base 62, never the same', () => {
+test('a token is unique, with 32 characters of base 62', () => {
   const tokens = Array.from({ length: 200 }, newToken);
   for (const token of tokens) assert.match(token, /^[0-9A-Za-z]{32}$/);
   assert.equal(new Set(tokens).size, tokens.length);
 });
 
-describe('what a verified domain covers', () => {
+describe('origins that a verified domain covers', () => {
   const rows: [
     domain: string,
     subdomains: boolean,

@@ -10,18 +10,18 @@ import type {
   IntegrationDomainStatus as DomainStatus,
 } from '../../../platform/db/tables.generated.ts';
 
-/** When a pending domain is looked at by itself, after the start; then hourly. */
+/** Times of automatic checks of a pending domain after the start; then hourly. */
 const FIRST_CHECKS_MS = [1, 5, 15, 60].map((minutes) => minutes * MINUTE_MS);
 const PENDING_MS = 7 * DAY_MS;
-/** A verified domain whose proof is gone for so long is verified no more. */
+/** Time without a valid proof after which a verified domain lapses. */
 const LAPSE_MS = 3 * DAY_MS;
 
 const RECORD_LABEL = '_svc-verify';
-/** Room for the label in front. */
+/** Maximum domain length, which leaves room for the label. */
 const MAX_LENGTH = 253 - RECORD_LABEL.length - 1;
 const FILE_PATH = '/.well-known/svc-domain-verification.txt';
 
-/** Where a proof is looked for, and what it says. */
+/** Locations and value of the verification record. */
 export const recordName = (domain: string) => `${RECORD_LABEL}.${domain}`;
 export const fileUrl = (domain: string) => `https://${domain}${FILE_PATH}`;
 export const verificationValue = (token: string) => `svc-domain-verify=${token}`;
@@ -38,17 +38,17 @@ interface Naming {
   isPlatformHost(name: string): boolean;
   isPublicSuffix(name: string): boolean;
   /**
-   * Why a name is none of the public internet (docs/decisions/outbound-requests.md#names-and-addresses), or
-   * null.
+   * Returns why a name is not on the public internet
+   * (docs/decisions/outbound-requests.md#names-and-addresses), or null.
    */
   refuseName(name: string): string | null;
 }
 
-/** Names that only development uses. */
+/** Reports whether a name is used only in development. */
 const isLocal = (name: string) => name === 'localhost' || name.endsWith('.test');
 
 /**
- * A domain that one can declare, in punycode and lower case.
+ * Parses a valid domain into punycode and lower case.
  *
  * @throws {AppError} BAD_REQUEST, field `domain`.
  */
@@ -58,7 +58,7 @@ export function parseDomain(text: string, { mode, ...naming }: Naming): string {
   if (name === null) throw refuse('domain must be a host name without scheme, port or path.');
   if (isIP(name) !== 0) throw refuse('domain must be a host name, not an IP address.');
   if (name.length > MAX_LENGTH) throw refuse(`domain must have at most ${MAX_LENGTH} characters.`);
-  // Before the platform's own hosts: a development platform is at localhost itself.
+  // Checked before the platform's own hosts: a development platform runs on localhost itself.
   if (mode === 'test' && isLocal(name)) return name;
   if (naming.isPlatformHost(name)) throw refuse('This host belongs to the platform itself.');
   const reason = naming.refuseName(name);
@@ -68,17 +68,17 @@ export function parseDomain(text: string, { mode, ...naming }: Naming): string {
   return name;
 }
 
-/** What one look at a domain found. */
+/** Result of one check of a domain. */
 export interface VerificationResult {
-  /** The TXT record is there. */
+  /** Whether the TXT record is present. */
   txt: boolean;
-  /** The file is there. */
+  /** Whether the file is present. */
   file: boolean;
-  /** What is wrong with either; null when nothing is. */
+  /** Problems with the record and the file; null without any. */
   error: string | null;
 }
 
-/** The part of a domain that a look at it decides on. */
+/** State of a domain that a check depends on. */
 export interface DomainState {
   status: DomainStatus;
   method: DomainProof | null;
@@ -101,7 +101,7 @@ export type DomainEvent =
   | 'integration_domain.failed'
   | 'integration_domain.lapsed';
 
-/** Which proof counts; the one that was asked for, where both are there. */
+/** Returns the valid proof; with both, the requested one. */
 function proofOf(
   { method, include_subdomains }: DomainState,
   { txt, file }: VerificationResult,
@@ -112,9 +112,9 @@ function proofOf(
 }
 
 /**
- * The state of a domain after a look at it (docs/decisions/integration-domains.md#states).
+ * Returns the state of a domain after a check (docs/decisions/integration-domains.md#states).
  *
- * @param manual asked for by the partner: the schedule stays, and a failed domain starts anew.
+ * @param manual requested by the partner: the schedule is unchanged, and a failed domain restarts.
  */
 export function applyVerification(
   state: DomainState,
@@ -154,7 +154,7 @@ export function applyVerification(
   return { change, event: lapses ? 'integration_domain.lapsed' : null };
 }
 
-/** The wait for a proof, from its beginning. */
+/** Returns the state at the start of the verification. */
 export function resetVerification(now: Date) {
   return {
     status: 'PENDING',
@@ -179,16 +179,16 @@ function stillPending(
   return { change: { ...seen, checks, next_check_at: nextCheck(since, checks, now) }, event: null };
 }
 
-/** After 1, 5, 15 and 60 minutes, then hourly, and at the very end of the wait. */
+/** Returns the next check: after 1, 5, 15 and 60 minutes, then hourly, and at the end of the waiting time. */
 function nextCheck(since: Date, checks: number, now: Date): Date {
   const start = since.getTime();
   const first = FIRST_CHECKS_MS[checks];
-  // Where the worker was late, the next look is not in the past.
+  // The next check of a late worker is not in the past.
   const next = first === undefined ? now.getTime() + HOUR_MS : Math.max(start + first, now.getTime());
   return dateFromMs(Math.min(next, start + PENDING_MS));
 }
 
-/** When a domain that is still pending is given up. */
+/** Returns when a pending domain fails. */
 export function pendingUntil({ status, pending_since: since }: DomainState): Date | null {
   return status === 'PENDING' && since !== null ? dateFromMs(since.getTime() + PENDING_MS) : null;
 }
@@ -198,7 +198,10 @@ interface VerifiedDomain {
   include_subdomains: boolean;
 }
 
-/** Does a verified domain cover a page of this origin? Names of development may be served without TLS. */
+/**
+ * Reports whether a verified domain covers a page of this origin. Development names may be served without
+ * TLS.
+ */
 export function matchesOrigin(
   { domain, include_subdomains }: VerifiedDomain,
   origin: URL,

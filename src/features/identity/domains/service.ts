@@ -29,22 +29,22 @@ interface Owner {
   mode: Mode;
 }
 
-/** What partners do with their domains. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/** Integration domains of a workspace. An ID of another workspace is NOT_FOUND. */
 export interface Domains {
   /**
-   * A live one waits for its proof; one of a test workspace is verified at once.
+   * Declares a domain. A live one waits for verification; one of a test workspace is verified immediately.
    *
    * @throws {AppError} BAD_REQUEST, field `domain` or `method`; CONFLICT, field `domain`; QUOTA_EXCEEDED.
    */
   declare(owner: Owner, input: DomainInput): Promise<DomainRow>;
   list(workspaceId: string, page: PageRequest): Promise<DomainRow[]>;
-  /** As the plan counts. */
+  /** Returns the number that counts against the plan. */
   count(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<DomainRow>;
   remove(workspaceId: string, id: string): Promise<void>;
-  /** Looks for the proof now; finding none is no error. A failed domain starts its wait anew. */
+  /** Checks the records now; a missing one is not an error. A failed domain restarts its waiting time. */
   verify(owner: Pick<Owner, 'workspaceId' | 'mode'>, id: string): Promise<DomainRow>;
-  /** The worker's round: looks at every domain that is due. */
+  /** Checks every domain that is due; the worker calls it. */
   checkDue(): Promise<void>;
   /** The origin lock (docs/concepts/integration-domains.md#the-origin-lock): the code of the refusal, or null. */
   refusal(
@@ -64,7 +64,7 @@ interface Deps {
 }
 
 const BATCH = 20;
-/** Longer than the slowest look; when a worker dies, another one looks after this. */
+/** Lease of a check, longer than the slowest one; after this another worker retries. */
 const LEASE_MS = 120_000;
 
 export function createDomains(deps: Deps): Domains {
@@ -180,7 +180,7 @@ async function emit(tx: Tx, append: AppendEvent, type: rules.DomainEvent, row: D
   });
 }
 
-/** Writes down what a look has found; null when the domain was deleted meanwhile. */
+/** Stores the result of a check; null when the domain was deleted in the meantime. */
 function conclude(
   { events, clock }: Deps,
   id: string,

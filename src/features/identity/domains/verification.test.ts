@@ -33,7 +33,7 @@ before(async () => {
   txt = createTxtResolver([dns.address]);
   prover = createDomainVerifier({
     txt,
-    // The program dials port 443; the receiver of the test has a port of its own.
+    // The program connects to port 443; the test server uses another port.
     fetcher: {
       download: (request) => {
         const url = new URL(request.url);
@@ -54,14 +54,14 @@ after(async () => {
 const look = (domain = DOMAIN, include_subdomains = false) =>
   prover.look({ domain, token: TOKEN, include_subdomains });
 
-test('the file is a proof: alone in it, or on a line of its own', async () => {
+test('the value verifies as the whole file, or as one of its lines', async () => {
   for (const body of [VALUE, `${VALUE}\n`, `svc-domain-verify=other\r\n${VALUE}\r\n`]) {
     sink.reply = ({ path }) => (path === PATH ? { body } : { status: 404 });
     assert.equal((await look()).file, true, JSON.stringify(body));
   }
 });
 
-test('what is not the value, not whole, too long or not there is none', async () => {
+test('a wrong, incomplete, oversized or missing value does not verify', async () => {
   const replies: [reply: () => object, error: RegExp][] = [
     [() => ({ body: `x${VALUE}` }), /does not have the value/],
     [() => ({ body: VALUE.toLowerCase() }), /does not have the value/],
@@ -78,7 +78,7 @@ test('what is not the value, not whole, too long or not there is none', async ()
   }
 });
 
-test('redirects stay on the host, are three at most, and use https', async () => {
+test('redirects stay on the host, are limited to three, and use https', async () => {
   const through = (...hops: string[]) => {
     sink.reply = ({ path }) => {
       const hop = path === PATH ? 0 : Number(path.slice(1));
@@ -94,7 +94,7 @@ test('redirects stay on the host, are three at most, and use https', async () =>
   assert.match((await through(`http://${DOMAIN}:${sink.port}/9`)).error ?? '', /redirect|scheme/);
 });
 
-test('a private address is never dialled, and a wrong certificate is no proof', async () => {
+test('a private address is never connected to, and an invalid certificate does not verify', async () => {
   const before = sink.requests.length;
   assert.match((await look('private.example.com')).error ?? '', /file: ssrf_guard: private address/);
   dns.a.set('third.example.com', ['127.0.0.1']);
@@ -102,7 +102,7 @@ test('a private address is never dialled, and a wrong certificate is no proof', 
   assert.equal(sink.requests.length, before);
 });
 
-test('a silent name server costs seconds and is told', async () => {
+test('a silent name server times out after seconds and is reported', async () => {
   dns.fault = 'silent';
   const finding = await look();
   dns.fault = 'none';
@@ -110,7 +110,7 @@ test('a silent name server costs seconds and is told', async () => {
   assert.match(finding.error ?? '', /dns: ETIMEOUT/);
 });
 
-test('two name servers: what one of them has is enough', async () => {
+test('the record of one of two name servers suffices', async () => {
   const other = await startTestDns();
   const both = createTxtResolver([other.address, dns.address]);
   dns.txt.set('both.example.com', ['there']);

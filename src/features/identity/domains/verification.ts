@@ -7,7 +7,7 @@ import {
 import { fileUrl, recordName, type VerificationResult, verificationValue } from './rules.ts';
 
 /**
- * Looks for the proofs of a domain: a TXT record, and a file on its own site
+ * Verifier of domains by a TXT record or a file on the site
  * (docs/decisions/integration-domains.md#the-proof).
  */
 export interface DomainVerifier {
@@ -42,7 +42,7 @@ export function createDomainVerifier({ txt, fetcher }: Deps): DomainVerifier {
   };
 }
 
-/** @returns what is wrong, or null when the record is there. */
+/** @returns the problem, or null when the record is present. */
 async function lookAtRecord(txt: Deps['txt'], name: string, value: string): Promise<string | null> {
   try {
     const records = await txt.resolve(name);
@@ -55,7 +55,7 @@ async function lookAtRecord(txt: Deps['txt'], name: string, value: string): Prom
   }
 }
 
-/** @returns what is wrong, or null when the file is there; one of its lines must be the value. */
+/** @returns the problem, or null when the file is present and one of its lines is the value. */
 async function lookAtFile(fetcher: Deps['fetcher'], url: string, value: string): Promise<string | null> {
   try {
     const { status, bytes, complete } = await fetcher.download({

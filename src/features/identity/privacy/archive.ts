@@ -2,23 +2,23 @@ import { once } from 'node:events';
 import { addAbortSignal, PassThrough, Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 
-/** One file of an archive; what is in it is asked for when its turn comes. */
+/** File of an archive; its content is read when its turn comes. */
 export interface ArchiveFile {
   path: string;
-  /** Media are packed already. */
+  /** Whether the content is compressed already, such as media. */
   isCompressed: boolean;
-  /** In bytes, where it is known. */
+  /** Size in bytes, if known. */
   size?: number;
   open(): AsyncIterable<string | Uint8Array> | Promise<AsyncIterable<string | Uint8Array>>;
 }
 
-/** From here on a file needs the ZIP64 form; smaller ones are for every program. */
+/** Size limit of the ZIP32 format; larger files need ZIP64, which not every program reads. */
 const ZIP64_BYTES = 2 ** 32 - 1;
 
 /**
- * A ZIP archive as it is made, one file after the other: never as a whole in memory or on a disk.
+ * Streams a ZIP archive, one file after the other, never as a whole in memory or on disk.
  *
- * @throws what a file throws, and then the archive is worth nothing.
+ * @throws errors of a file, which invalidate the archive.
  */
 export async function* createZipStream(
   files: AsyncIterable<ArchiveFile>,
@@ -35,7 +35,7 @@ export async function* createZipStream(
   try {
     for await (const chunk of output) yield chunk;
   } finally {
-    // Whoever stops reading ends what is being read for them.
+    // Aborts the open source when the reader stops.
     open.abort();
   }
 }
@@ -52,7 +52,7 @@ async function addAll(
 ): Promise<void> {
   for await (const file of files) {
     const content = addAbortSignal(signal, Readable.from(await file.open()));
-    // An error of the content is not passed on by the archive.
+    // The archive does not forward errors of the content.
     content.on('error', (error) => zip.emit('error', error));
     const { size } = file;
     zip.addReadStream(content, file.path, {
@@ -61,7 +61,7 @@ async function addAll(
       compress: file.isCompressed,
       forceZip64Format: size === undefined || size > ZIP64_BYTES,
     });
-    // The next one is opened when this one is in.
+    // The next file is opened when this one is complete.
     await once(content, 'close');
   }
   zip.end();

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => auth.close());
 
-/** A booking whose customer was in its room, by the name they booked with. */
+/** Creates a booking whose customer was in its room, by the name of the booking. */
 async function visitBooking({ id, key }: Person, customer: { email: string; name: string }): Promise<void> {
   const { sql } = auth.app.container;
   await makeResources(auth.app, key);
@@ -32,7 +32,7 @@ async function visitBooking({ id, key }: Person, customer: { email: string; name
     values (gen_random_uuid(), ${booking.workspace}, 'room.participant_joined', now(), ${body})`;
 }
 
-test('a buyer without an account is erased from what every creator knows, on the operator’s command', async () => {
+test('the operator erases a buyer without an account from the data of every creator', async () => {
   const { app } = auth;
   const [seller, email] = [await auth.person(), 'buyer.qwert@example.com'];
   const { sql } = app.container;

@@ -5,14 +5,16 @@ import type { Database } from '../../../platform/db/tables.generated.ts';
  * rows that are, or nothing. `books` stay when the account is erased, as they must, and name nobody.
  */
 export type TableDataPolicy = Rows & {
-  /** Left out of an export, beside columns of bytes: secrets, and what means nothing outside. */
+  /**
+   * Columns omitted from an export, in addition to binary ones: secrets, and values without meaning outside.
+   */
   hidden?: readonly string[] | 'all';
 };
 
 type Rows =
   | { of: 'workspace' | 'books' | 'nobody' }
   | { of: 'account'; column?: string }
-  /** Rows whose `column` is the id (or the `key`) of a row of another table that is the account's. */
+  /** Rows whose `column` is the ID (or the `key`) of another table's row that belongs to the account. */
   | { of: 'rows'; table: keyof Database; column: string; key?: string };
 
 const workspace = { of: 'workspace' } as const;
@@ -25,7 +27,7 @@ const room = { of: 'rows', table: 'room', column: 'room_id' } as const;
 const cohort = { of: 'rows', table: 'cohort', column: 'cohort_id' } as const;
 const customer = { of: 'rows', table: 'customer', column: 'customer_id' } as const;
 
-/** Every table there is: without its line, a new one does not compile. */
+/** Policy of every table; a new table without an entry does not compile. */
 export const DATA_INVENTORY: Readonly<Record<keyof Database, TableDataPolicy>> = {
   account: { of: 'account', column: 'id', hidden: ['password_hash', 'token_epoch'] },
   account_export: { ...account, hidden: 'all' },
@@ -60,7 +62,7 @@ export const DATA_INVENTORY: Readonly<Record<keyof Database, TableDataPolicy>> =
   cohort_session_tombstone: { ...cohort, hidden: 'all' },
   cohort_video: cohort,
   connect_account: workspace,
-  /** Keyed hashes, for a day at most. */
+  /** Keyed hashes, deleted after a day. */
   counter_window: nobody,
   customer: { ...books, hidden: ['provider_ref', 'method_ref'] },
   delivery_job: { ...workspace, hidden: 'all' },
@@ -168,19 +170,19 @@ export const DATA_INVENTORY: Readonly<Record<keyof Database, TableDataPolicy>> =
   workspace: { of: 'account' },
 };
 
-/** Stay as they are when an account is erased: they say that it was, and whose the books were, by ids alone. */
+/** Tables that an erasure keeps: they record it, and link the ledger to its account by ID only. */
 const TOMBSTONES: readonly (keyof Database)[] = ['account', 'workspace'];
-/** Rows that others refer to without going along with them go after those. */
+/** Tables that are erased first, because their rows reference others without cascading. */
 const EARLY: readonly (keyof Database)[] = ['waitlist_entry', 'booking', 'checkout', 'subscription'];
 
 const TABLES = Object.keys(DATA_INVENTORY).filter((name): name is keyof Database => name in DATA_INVENTORY);
 
-/** The tables of an export, in the order of the alphabet. */
+/** Exported tables in alphabetical order. */
 export const EXPORTED: readonly (keyof Database)[] = TABLES.filter(
   (table) => DATA_INVENTORY[table].of !== 'nobody' && DATA_INVENTORY[table].hidden !== 'all',
 );
 
-/** The tables whose rows go with the account, in an order that no reference forbids. */
+/** Tables whose rows are erased with the account, in an order without foreign-key violations. */
 export const ERASED: readonly (keyof Database)[] = [
   ...TABLES.filter((table) => DATA_INVENTORY[table].of === 'rows'),
   ...EARLY,

@@ -20,7 +20,10 @@ const GONE = {
   text: 'The archive has expired, or the URL is incomplete. You can request a new one in your account settings.',
 };
 
-/** `/exports/{id}.zip`: by a signed address alone, with ranges, so that a download goes on after a break. */
+/**
+ * Serves `/exports/{id}.zip`: authorized only by the signed URL, with ranges, so that an interrupted download
+ * can be resumed.
+ */
 export function downloadPages({ exports, files, assets }: Deps): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/exports/:file', async (request: DownloadRequest, reply) => {
@@ -39,7 +42,7 @@ export function downloadPages({ exports, files, assets }: Deps): (app: FastifyIn
         reply.header('Content-Type', 'application/zip');
         reply.header('Content-Disposition', `attachment; filename="${id}.zip"`);
       }
-      // Fastify would write null as JSON.
+      // Fastify would send null as JSON.
       return reply.send(answer.body ?? undefined);
     });
   };

@@ -1,4 +1,4 @@
-/** Tells of the deletion of an account, and how it is kept. */
+/** Returns the email about the deletion of an account with the link to cancel it. */
 export function accountDeletedEmail(to: string, { dueAt, link }: { dueAt: Date; link: string }) {
   return {
     kind: 'account-deleted',
@@ -15,7 +15,7 @@ ${link}
   };
 }
 
-/** The archive of an account can be fetched. */
+/** Returns the email with the link to a finished export. */
 export function exportReadyEmail(to: string, { url, expiresAt }: { url: string; expiresAt: Date }) {
   return {
     kind: 'account-export',

@@ -24,29 +24,29 @@ export interface EraseDeps {
   store: Pick<BlobStore, 'delete' | 'deletePrefix'>;
   accounts: {
     byId(id: string): Promise<{ email: string; username: string; name: string | null }>;
-    /** All that says who it was is gone; the row stays, closed, for the books. */
+    /** Removes all personal data; the row stays, closed, for the ledger. */
     bury(tx: Tx, id: string): Promise<void>;
   };
-  /** Of other accounts; what others count of it is right afterwards. */
+  /** Leaves a team of another account and corrects its counts. */
   leaveTeam(userId: string, accountId: string): Promise<void>;
   unfollowAll(accountId: string): Promise<void>;
   forgetSubscriber(email: string): Promise<void>;
   forgetCustomers: DeleteProviderCustomers;
-  /** Jobs whose payload names one of these are gone. */
+  /** Deletes jobs whose payload contains one of these IDs. */
   forgetJobs(ids: readonly string[], except: string): Promise<void>;
-  /** What is remembered of accounts is read again, on every node. */
+  /** Clears cached accounts on every node. */
   forget(): void;
 }
 
-/** So long something that does not end (a node that is gone) holds an erasure up. */
+/** Maximum delay of an erasure by unfinished work, such as a broadcast on a lost node. */
 const WAIT_MS = DAY_MS;
 const WAIT_SEC = 30;
-/** What people have to end takes them days. */
+/** Retry interval while customers' purchases are running, which takes days to end. */
 const RUNNING_WAIT_SEC = 3600;
 
 /**
- * Does the job: each step can be done again, so a process that dies in between loses nothing, and the row that says
- * whom to erase is read until the last one.
+ * Returns the job function. Each step is idempotent, so a crash loses nothing, and the row that names the
+ * account is read until the last step.
  */
 export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string }>) => Promise<void> {
   const { db, clock, log, accounts } = deps;
@@ -63,7 +63,7 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
     await leaveOthers(deps, person, accountId);
     signal.throwIfAborted();
     await eraseMedia(deps, subject);
-    // What was on its way when it began is there now: once more, until nothing is found.
+    // Rows that were being written at the start are visible now: repeat until none is found.
     while (await eraseRows(deps, subject, jobId)) signal.throwIfAborted();
     await eraseMedia(deps, subject);
     await db.transaction().execute((tx) => erasePerson(tx, person, deps.forgetCustomers));
@@ -79,11 +79,11 @@ export function createEraser(deps: EraseDeps): (run: JobRun<{ accountId: string 
 }
 
 /**
- * The point of no return. What others have bought may have begun since the account was closed: it ends first, and until then
- * the owner can still take the account back and end it. What the person has of others holds nothing up: anybody could
- * book a time in their name.
+ * Marks the erasure as irreversible. Purchases by others may have begun since the account was closed: they
+ * end first, and until then the owner can restore the account and end them. Purchases of the person delay
+ * nothing: anyone could book in their name.
  *
- * @returns undefined when it was taken back, or is done.
+ * @returns undefined when it was canceled or is done.
  */
 async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<ErasureRow | undefined> {
   const found = await repository.findErasure(db, accountId);
@@ -119,7 +119,7 @@ async function eraseMedia({ db, store }: EraseDeps, subject: Subject): Promise<v
   for (const id of subject.workspaceIds) await store.deletePrefix(`w/${id}/`);
 }
 
-/** @returns whether there were any. */
+/** @returns whether any rows were deleted. */
 async function eraseRows({ db, forgetJobs }: EraseDeps, subject: Subject, jobId: string): Promise<boolean> {
   await forgetJobs([subject.accountId, ...subject.workspaceIds], jobId);
   let count = 0;

@@ -12,24 +12,28 @@ import { type DeleteProviderCustomers, erasePerson } from './person.repository.t
 import * as repository from './repository.ts';
 import { describeOutstandingSales, describeOwnCommitments } from './rules.ts';
 
-/** Accounts and people that are erased (docs/decisions/privacy.md). */
+/** Erasure of accounts and people (docs/decisions/privacy.md). */
 export interface Erasure {
   /**
-   * Closes the account at once, and erases it seven days later.
+   * Closes the account immediately, and erases it seven days later.
    *
-   * @throws {AppError} INVALID_CREDENTIALS; CONFLICT, with what has to end before.
+   * @throws {AppError} INVALID_CREDENTIALS; CONFLICT with the list of blockers.
    */
   request(accountId: string, password: string, from: { ip: string }): Promise<{ erasedAt: Date }>;
-  /** Erases without the days in between, also an account that its owner has closed. @throws {AppError} NOT_FOUND, CONFLICT. */
+  /**
+   * Erases without the waiting period, including an account that its owner has closed. @throws {AppError}
+   * NOT_FOUND, CONFLICT.
+   */
   eraseNow(email: string): Promise<{ id: string }>;
-  /** Can the link still bring an account back? */
+  /** Reports whether the link can still restore an account. */
   isKeepable(token: string): Promise<boolean>;
-  /** The account is as it was, but for its sessions. @returns false when it cannot be any more. */
+  /** Restores the account, without its sessions. @returns false when it is too late. */
   keep(token: string): Promise<boolean>;
   /**
-   * Somebody who has no account: what they have bought, booked and subscribed to, of every creator.
+   * Erases a person without an account: purchases, bookings and subscriptions at every creator.
    *
-   * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT with what is running, and for the address of an account.
+   * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT with the list of blockers, and for the address of
+   *   an account.
    */
   erasePerson(email: string): Promise<void>;
 }
@@ -46,19 +50,19 @@ export interface ErasureDeps {
     byId(id: string): Promise<{ id: string; email: string }>;
     /** @throws {AppError} NOT_FOUND. */
     byEmail(email: string): Promise<{ id: string; email: string }>;
-    /** Nobody sees it, and its keys are refused. */
+    /** Hides the account and rejects its keys. */
     close(tx: Tx, id: string, at: Date): Promise<void>;
-    /** Takes a `close` of that time back. */
+    /** Reverts a `close` of that time. */
     reopen(tx: Tx, id: string, closedAt: Date): Promise<void>;
   };
   signIns: {
     /** @throws {AppError} INVALID_CREDENTIALS; RATE_LIMITED after many failures. */
     confirmPassword(accountId: string, password: string, from: { ip: string }): Promise<void>;
-    /** User tokens and sessions. Call `forget` after the commit. */
+    /** Ends user tokens and sessions. Call `forget` after the commit. */
     endAll(tx: Tx, accountId: string): Promise<void>;
     forget(): void;
   };
-  /** Subscribers of every list who have this address leave it. */
+  /** Removes this email address from every subscriber list. */
   forgetSubscriber(email: string): Promise<void>;
   forgetCustomers: DeleteProviderCustomers;
   publicUrl: string;
@@ -138,7 +142,7 @@ async function schedule(
     };
     if (!(await repository.insertErasure(tx, row))) {
       if (afterMs > 0) throw notFound();
-      // One that has begun keeps its job.
+      // An erasure that has begun keeps its job.
       if (await repository.bringForward(tx, row)) await jobs.cancel(tx, erasureJob, id);
     }
     await accounts.close(tx, id, requestedAt);
@@ -151,7 +155,7 @@ async function schedule(
   return dueAt;
 }
 
-/** @throws {AppError} CONFLICT with what is running, and how it ends. */
+/** Rejects when commitments are running. @throws {AppError} CONFLICT with each one and how to end it. */
 function refuseRunning(open: readonly string[]): void {
   if (open.length === 0) return;
   throw new AppError('CONFLICT', { message: `End these first: ${open.join('; ')}.` });

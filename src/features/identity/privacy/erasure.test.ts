@@ -29,14 +29,16 @@ after(() => auth.close());
 const NAME = 'Zyxwv Qwertson';
 const USERNAME = 'zyxwv-qwert';
 
-/** Where the ids of an erased account may stand: what refers to the books, and the fact of the erasure. */
+/**
+ * Columns where IDs of an erased account may remain: references to the ledger, and the record of the erasure.
+ */
 const MAY_STAY = new Set([
   ...['account', 'account_erasure', 'workspace'],
   ...['customer', 'payment', 'payout', 'purchase', 'sandbox_card', 'sandbox_payment', 'sandbox_refund'],
   ...['ledger_account', 'ledger_entry', 'ledger_revenue', 'ledger_revenue_item', 'ledger_transaction'],
 ]);
 
-/** Tables that this test puts nothing of the account into. A new table is filled, or named here with the others. */
+/** Tables without test data of the account. Fill a new table, or list it here. */
 const NOT_FILLED = new Set([
   ...[
     'account_erasure',
@@ -88,7 +90,7 @@ async function workspacesOf(id: string): Promise<string[]> {
 
 const tablesSaying = (words: readonly string[]) => saying(auth.app.container.sql, words);
 
-/** Files of the data folder that say one of the words, in their name or in what is in them. */
+/** Returns files of the data folder with one of the words in their name or content. */
 function filesSaying(words: readonly string[]): string[] {
   const root = auth.app.container.config.DATA_DIR;
   if (!existsSync(root)) return [];
@@ -102,7 +104,7 @@ function filesSaying(words: readonly string[]): string[] {
 const close = (browser: Browser, password = PASSWORD) =>
   browser.send('DELETE', '/me', { body: { password } });
 
-/** The job, once; so many statements later its process is gone. @returns how many it made. */
+/** Runs the job once and kills it after `most` statements. @returns the number of statements. */
 async function runJob(
   payload: { accountId: string; exportId?: string },
   { most = Number.POSITIVE_INFINITY, signal = new AbortController().signal } = {},
@@ -135,7 +137,7 @@ async function runJob(
   }
 }
 
-/** A person with everything: resources of every kind, and traces with another creator. */
+/** Gives a person resources of every kind, and traces at another creator. */
 async function fill(person: Person, other: Person): Promise<void> {
   const { app } = auth;
   const { key } = person;
@@ -157,7 +159,7 @@ async function fill(person: Person, other: Person): Promise<void> {
     where id = (select id from video where workspace_id = ${live} order by id limit 1)`;
   await sql`insert into avatar (id, account_id, image, created_at) values (${newId('ava')}, ${person.id}, ${Buffer.from(NAME)}, now())`;
 
-  // With another creator: followed, subscribed, in the team, bought, waiting, in the chat, told of.
+  // Relations with another creator: follow, subscription, team, purchase, waitlist, chat, notification.
   const [theirs = ''] = await workspacesOf(other.id);
   const { username } = await accounts.byId(other.id);
   (await app.request('POST', `/users/${username}/subscribe`, { key })).assertOk(201);
@@ -190,7 +192,7 @@ async function fill(person: Person, other: Person): Promise<void> {
   await sql`update mail set status = 'SENT'`;
 }
 
-/** What has to end before, ended. */
+/** Ends everything that blocks the erasure. */
 async function endAll(person: Person): Promise<void> {
   const { sql } = auth.app.container;
   const mine = await workspacesOf(person.id);
@@ -199,7 +201,7 @@ async function endAll(person: Person): Promise<void> {
   await sql`delete from team_member where account_id = ${person.id}`;
 }
 
-describe('an account with everything', () => {
+describe('an account with data in every table', () => {
   let person: Person;
   let other: Person;
   let ids: string[] = [];
@@ -220,7 +222,7 @@ describe('an account with everything', () => {
     return one;
   };
 
-  test('has rows in every table but those that are named', async () => {
+  test('the test account has rows in every table except the listed ones', async () => {
     const { sql } = auth.app.container;
     const mine = await tablesSaying([...ids, person.email]);
     const parents = Object.entries(DATA_INVENTORY).filter(([, { of }]) => of === 'rows');
@@ -228,7 +230,7 @@ describe('an account with everything', () => {
       const [row] = await sql<{ count: number }[]>`select count(*)::int as count from ${sql(table)}`;
       if ((row?.count ?? 0) > 0) mine.push(table);
     }
-    // Known by the id of a book, not of the workspace.
+    // Known by the ID of a ledger, not of the workspace.
     mine.push('ledger_entry');
     const held = Object.entries(DATA_INVENTORY).filter(([, { of }]) => of !== 'nobody');
     const empty = held
@@ -237,7 +239,7 @@ describe('an account with everything', () => {
     assert.deepEqual(empty, [], 'fill them, or name them in NOT_FILLED');
   });
 
-  test('is handed over in one archive, which a signed address serves', async () => {
+  test('an account is exported as one archive, served by a signed URL', async () => {
     const { app } = auth;
     const one = await signedIn();
     (await one.get('/me/export')).assertError('NOT_FOUND');
@@ -278,7 +280,7 @@ describe('an account with everything', () => {
       assert.equal(files.has(`data/${table}.json`), of !== 'nobody' && hidden !== 'all', table);
   });
 
-  test('is not deleted while others rely on it, nor without the password, nor by a key', async () => {
+  test('a deletion is rejected while others depend on the account, without the password, and by a key', async () => {
     const one = await signedIn();
     (await close(one, 'wrong horse battery staple')).assertError('INVALID_CREDENTIALS');
     const refused = (await close(one)).assertError('CONFLICT');
@@ -290,7 +292,7 @@ describe('an account with everything', () => {
     await endAll(person);
   });
 
-  test('is closed at once, and comes back by the link in the mail', async () => {
+  test('an account is closed immediately and restored by the emailed link', async () => {
     const one = await signedIn();
     const answer = (await close(one)).assertOk(200);
     assert.equal(answer.at('data.deleted'), true);
@@ -312,7 +314,7 @@ describe('an account with everything', () => {
     );
   });
 
-  test('is found nowhere once it is erased, however often that is interrupted', async () => {
+  test('an erased account is found nowhere, regardless of interruptions', async () => {
     const { sql } = auth.app.container;
     const said = [person.email, NAME, USERNAME];
     assert.notDeepEqual(filesSaying([NAME]), []);
@@ -346,13 +348,13 @@ describe('an account with everything', () => {
     await runJob({ accountId: person.id });
   });
 
-  test('its address and its user name are free', async () => {
+  test('the email address and the username become available', async () => {
     const { accounts } = auth.app.container;
     await accounts.create({ email: person.email, password: PASSWORD, username: USERNAME, verified: true });
   });
 });
 
-test('a name that is a word of everybody takes nothing of others along', async () => {
+test('erasing a name that is a common word deletes nothing of others', async () => {
   const { sql } = auth.app.container;
   const [person, other] = [await auth.person(), await auth.person()];
   await sql`update account set name = 'Released', username = 'videos', email = 'ike@example.com' where id = ${person.id}`;

@@ -21,7 +21,7 @@ interface Deps {
   exports: Pick<Exports, 'urlOf'>;
   accounts: { byId(id: string): Promise<{ email: string }> };
   mailbox: { enqueue(tx: Tx, mail: ReturnType<typeof exportReadyEmail>): Promise<void> };
-  /** The live workspace of an account, below which its files lie. */
+  /** Returns the live workspace of an account, which contains its files. */
   workspaceOf(accountId: string): Promise<string>;
 }
 
@@ -33,7 +33,7 @@ pictures/  Images of your account and channel
 originals/ Original files of your videos, if still stored; the file name is the video ID
 `;
 
-/** Does the job: writes the archive into the storage as it is made, begun anew where a process died before. */
+/** Returns the job function, which streams the archive to the storage and restarts after a crash. */
 export function createExporter(
   deps: Deps,
 ): (run: JobRun<{ accountId: string; exportId: string }>) => Promise<void> {
@@ -42,7 +42,7 @@ export function createExporter(
     const workspaceId = await deps.workspaceOf(accountId);
     const subject = { accountId, workspaceIds: await workspacesOf(db, accountId) };
     try {
-      // What a process that died has left, and archives before this one.
+      // Deletes leftovers of a crashed process and earlier archives.
       await store.deletePrefix(exportFolder(workspaceId));
       const sizeBytes = await write(deps, subject, exportKey(workspaceId, exportId), signal);
       const { email } = await accounts.byId(accountId);
@@ -73,12 +73,12 @@ export function createExporter(
   };
 }
 
-/** @returns its size. */
+/** @returns the size in bytes. */
 async function write(deps: Deps, subject: Subject, key: string, signal: AbortSignal): Promise<number> {
   const { clock, store } = deps;
   const state = await store.partials.create(key, 'application/zip');
   let failure: unknown = null;
-  // The storage keeps what came before a failure: only the source knows of it.
+  // The storage stores the bytes before a failure, so the source reports the failure.
   const source = async function* () {
     try {
       for await (const chunk of createZipStream(filesOf(deps, subject), clock.now())) {

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => auth.close());
 
-test('as many archives as there are connections to the database end at once', async () => {
+test('as many exports as database connections complete concurrently', async () => {
   const { container } = auth.app;
   const made: { browser: Browser; payload: { accountId: string; exportId: string } }[] = [];
   for (let count = 0; count < 2; count++) {
@@ -32,7 +32,7 @@ test('as many archives as there are connections to the database end at once', as
       isLast: false,
       lost: 0,
       signal: new AbortController().signal,
-      // In the transaction that ends the export.
+      // Called in the transaction that ends the export.
       confirm: async () => {
         reached.push(payload.exportId);
         if (reached.length === made.length) free.resolve();

@@ -6,7 +6,7 @@ import { rowsOf, type Subject } from './rows.repository.ts';
 
 export type ExportRow = Selectable<AccountExportTable>;
 
-/** Those before it are gone. @throws where one is being made. */
+/** Inserts an export and deletes earlier ones. @throws when one is pending. */
 export async function insertExport(
   tx: Tx,
   row: Pick<ExportRow, 'id' | 'account_id' | 'created_at'>,
@@ -36,7 +36,7 @@ export function findExport(db: Db, id: string): Promise<ExportRow | undefined> {
   return db.selectFrom('account_export').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Of one that is being made. @returns whether it was. */
+/** Updates a pending export. @returns whether it was pending. */
 export async function endExport(
   tx: Tx,
   id: string,
@@ -60,12 +60,12 @@ export async function deleteExport(db: Db, id: string): Promise<void> {
 }
 
 const PAGE = 500;
-/** A reader of the archive may be slow: the storage, in the end. */
+/** Idle timeout, because the reader of the archive may be slow: ultimately the storage. */
 const IDLE_TIMEOUT = '15min';
 
 /**
- * The rows of a table that are the account's, as JSON texts, at one moment and however many they are. Left out are
- * columns of bytes and those that the list of holdings hides.
+ * Streams the account's rows of a table as JSON from one snapshot. Binary columns and hidden ones are
+ * omitted.
  */
 export async function* exportedRows(db: Db, table: keyof Database, subject: Subject): AsyncGenerator<string> {
   const { hidden = [] } = DATA_INVENTORY[table];
@@ -92,7 +92,7 @@ export async function* exportedRows(db: Db, table: keyof Database, subject: Subj
   }
 }
 
-/** Videos that still have their original, in the order in which they were made. */
+/** Lists videos that still have their original, by creation. */
 export function originals(db: Db, { workspaceIds }: Subject) {
   return db
     .selectFrom('video')

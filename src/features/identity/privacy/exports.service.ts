@@ -12,15 +12,15 @@ import { exportKey } from './rules.ts';
 
 /** Archives of everything that an account has (docs/concepts/me.md#data-export). */
 export interface Exports {
-  /** Replaces one that is ready. @throws {AppError} CONFLICT while one is being made. */
+  /** Starts an export, which replaces a finished one. @throws {AppError} CONFLICT while one is pending. */
   start(accountId: string): Promise<ExportRow>;
   /** @throws {AppError} NOT_FOUND when there is none. */
   latest(accountId: string): Promise<ExportRow>;
-  /** Where a ready one is fetched, without a session; null for any other. */
+  /** Returns the download URL of a ready export, which needs no session; null otherwise. */
   urlOf(row: ExportRow): string | null;
-  /** The key of the file; null for an address that is none of ours, or over. */
+  /** Returns the storage key of an export; null for an invalid or expired URL. */
   keyFor(id: string, signature: string): Promise<string | null>;
-  /** Removes what is over. */
+  /** Deletes expired exports. */
   cleanUp(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ interface Deps {
   jobs: Pick<JobQueue, 'enqueue'>;
   secrets: Pick<Secrets, 'sign' | 'verify'>;
   store: Pick<BlobStore, 'delete'>;
-  /** The live workspace of an account, below which its files lie. */
+  /** Returns the live workspace of an account, which contains its files. */
   workspaceOf(accountId: string): Promise<string>;
   publicUrl: string;
 }

@@ -1,4 +1,4 @@
-/** Privacy: accounts and people that are erased, and archives of all that an account has. */
+/** Privacy: erasure of accounts and people, and data exports. */
 
 export { downloadPages } from './download.pages.ts';
 export { createEraser } from './erase.service.ts';

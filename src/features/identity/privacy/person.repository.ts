@@ -2,21 +2,21 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../../platform/db/index.ts';
 import { anonymizeRows, deleteRows, rowsOf, type Subject } from './rows.repository.ts';
 
-/** A person as rows of others name them. */
+/** Person as referenced in rows of others. */
 export interface Person {
-  /** In its one form. */
+  /** Normalized email address. */
   email: string;
-  /** Of their account and its workspaces; none of who has no account. */
+  /** IDs of the account and its workspaces; empty without an account. */
   ids: readonly string[];
   username: string | null;
-  /** What they call themselves: any words, so nothing of others is deleted for saying it. */
+  /** Display name: free text, so others' rows are not deleted for containing it. */
   name: string | null;
 }
 
-/** What takes the place of an address: unique by the id of the row, and reaches nobody (RFC 2606). */
+/** Replacement of an email address: unique with the row ID, and undeliverable (RFC 2606). */
 const NOWHERE = '@erased.invalid';
 
-/** Kinds of mails whose subject says who a creator is, and what stands around the name. */
+/** Kinds of emails whose subject names a creator, and the text around the name. */
 const NAMING_SUBJECTS = [
   ['member-link', '^Your membership with ', '$'],
   ['refund', '^', ' has refunded you '],
@@ -32,13 +32,13 @@ const NAMING_SUBJECTS = [
   ['subscription-renews', '^Your subscription to .* of ', ' renews soon$'],
 ] as const;
 
-/** Asks the payment provider to forget customers, once the transaction commits. */
+/** Requests the deletion of customers at the payment provider, once the transaction commits. */
 export type DeleteProviderCustomers = (
   tx: Tx,
   customers: readonly { id: string; ref: string | null }[],
 ) => Promise<void>;
 
-/** Customers lose everything but the id that the books know. */
+/** Overwrites everything of customers but the ID that the ledger references. */
 async function overwriteCustomers(
   db: Tx,
   condition: RawBuilder<boolean>,
@@ -68,7 +68,7 @@ async function overwriteCustomers(
   );
 }
 
-/** What has to stay of payments names nobody any more, and says nothing that somebody wrote. */
+/** Removes personal data and free text from payments, which must be retained. */
 export async function anonymizeLedger(
   tx: Tx,
   subject: Subject,
@@ -89,7 +89,7 @@ export async function anonymizeLedger(
   );
 }
 
-/** What buyers, subscribers and guests of others have left there under an address. */
+/** Removes the data that a buyer, subscriber or guest left at other creators under an email address. */
 export async function erasePerson(db: Tx, person: Person, forget: DeleteProviderCustomers): Promise<void> {
   const { email } = person;
   const is = (column: string) => sql<boolean>`${sql.ref(column)} = ${email}`;
@@ -119,7 +119,10 @@ export async function erasePerson(db: Tx, person: Person, forget: DeleteProvider
   await eraseMentions(db, person);
 }
 
-/** Who comes to a booking is in its room by the booking's id, and by name; so this comes before its row forgets them. */
+/**
+ * Removes a customer from rooms, which know the booking ID and the name; runs before the booking is
+ * anonymized.
+ */
 async function eraseVisits(db: Tx, email: string): Promise<void> {
   const { rows } = await sql<{ id: string }>`select id from ${sql.table('booking')}
     where customer_email = ${email}`.execute(db);
@@ -137,7 +140,7 @@ async function deleteEvents(db: Tx, condition: RawBuilder<boolean>): Promise<voi
   await deleteRows(db, 'event', condition);
 }
 
-/** Logs in which others were told of the person. */
+/** Deletes log entries and messages to others that mention the person. */
 async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Promise<void> {
   const said = (column: string) => sql<boolean>`(${contains(column, ids)} or ${saysAddress(column, email)})`;
   const named = (column: string) =>
@@ -157,7 +160,7 @@ async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Pr
   );
   for (const called of [name, username]) if (called !== null) await eraseSubjects(db, called);
   await deleteRows(db, 'request_log', named('path'));
-  // Reports of their channel; those of what they have published name ids alone.
+  // Reports about their channel; reports about their content contain only IDs.
   await deleteRows(
     db,
     'support_ticket',
@@ -177,8 +180,8 @@ async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Pr
 }
 
 /**
- * Only the name goes, and only from its place in what creators' mails are called: it may be a word, or a letter, that
- * any other subject has as well.
+ * Removes only the name, and only at its position in subjects of creators' emails: it may be a word or a
+ * letter that any other subject contains.
  */
 async function eraseSubjects(db: Tx, called: string): Promise<void> {
   for (const [kind, before, after] of NAMING_SUBJECTS) {
@@ -188,20 +191,20 @@ async function eraseSubjects(db: Tx, called: string): Promise<void> {
   }
 }
 
-/** @param needles ids, which nothing else contains by chance. */
+/** @param needles IDs, which occur nowhere else by chance. */
 function contains(column: string, needles: readonly string[]): RawBuilder<boolean> {
   if (needles.length === 0) return sql<boolean>`false`;
   const each = needles.map((needle) => sql`strpos(${sql.raw(column)}, ${needle}) > 0`);
   return sql<boolean>`coalesce(${sql.join(each, sql` or `)}, false)`;
 }
 
-/** Not as the end or the beginning of a longer address. */
+/** Matches an email address, but not as a part of a longer one. */
 function saysAddress(column: string, email: string): RawBuilder<boolean> {
   const pattern = `(?<![[:alnum:]._+-])${escaped(email)}(?![[:alnum:]_-]|[.][[:alnum:]])`;
   return sql<boolean>`coalesce(${sql.raw(column)} ~* ${pattern}, false)`;
 }
 
-/** Where a user name stands as one (`@name`, `/users/name`): it may be a word that others use. */
+/** Matches a username in context (`@name`, `/users/name`), because it may be a common word. */
 function saysUsername(column: string, username: string): RawBuilder<boolean> {
   const pattern = `(@|/users/|/channel/)${escaped(username)}(?![[:alnum:]_-])`;
   return sql<boolean>`coalesce(${sql.raw(column)} ~* ${pattern}, false)`;

@@ -6,7 +6,7 @@ import type { OutstandingSales, OwnCommitments } from './rules.ts';
 
 export type ErasureRow = Selectable<AccountErasureTable>;
 
-/** @returns false when the account is to be erased already. */
+/** @returns false when an erasure of the account is scheduled already. */
 export async function insertErasure(
   tx: Tx,
   row: Pick<ErasureRow, 'account_id' | 'requested_at' | 'due_at' | 'undo_token_hash'>,
@@ -19,7 +19,10 @@ export async function insertErasure(
   return numInsertedOrUpdatedRows === 1n;
 }
 
-/** The link that could keep the account works no more. @returns false when the erasure has begun. */
+/**
+ * Changes the due time and replaces the link hash, which voids the earlier link. @returns false when the
+ * erasure has begun.
+ */
 export async function bringForward(
   tx: Tx,
   { account_id, due_at, undo_token_hash }: Pick<ErasureRow, 'account_id' | 'due_at' | 'undo_token_hash'>,
@@ -33,7 +36,7 @@ export async function bringForward(
   return numUpdatedRows === 1n;
 }
 
-/** What a link to keep an account is for, while it is good. */
+/** Finds the erasure that a valid link cancels. */
 export function findCancelableErasure(db: Db, hash: Uint8Array): Promise<ErasureRow | undefined> {
   return db
     .selectFrom('account_erasure')
@@ -43,7 +46,7 @@ export function findCancelableErasure(db: Db, hash: Uint8Array): Promise<Erasure
     .executeTakeFirst();
 }
 
-/** @returns whose it was; undefined when there was nothing to take back any more. */
+/** @returns the canceled erasure; undefined when there was none to cancel. */
 export function cancelErasure(tx: Tx, hash: Uint8Array): Promise<ErasureRow | undefined> {
   return tx
     .deleteFrom('account_erasure')
@@ -53,7 +56,7 @@ export function cancelErasure(tx: Tx, hash: Uint8Array): Promise<ErasureRow | un
     .executeTakeFirst();
 }
 
-/** One that was neither taken back nor done. */
+/** Finds an erasure that is neither canceled nor done. */
 export function findErasure(db: Db, accountId: string): Promise<ErasureRow | undefined> {
   return db
     .selectFrom('account_erasure')
@@ -63,7 +66,7 @@ export function findErasure(db: Db, accountId: string): Promise<ErasureRow | und
     .executeTakeFirst();
 }
 
-/** From here on it is not taken back. @returns undefined when it was, or is done. */
+/** Marks the erasure as irreversible. @returns undefined when it was canceled or is done. */
 export function begin(db: Db, accountId: string, at: Date): Promise<ErasureRow | undefined> {
   return db
     .updateTable('account_erasure')
@@ -87,7 +90,7 @@ export async function workspacesOf(db: Db, accountId: string): Promise<string[]>
   return rows.map(({ id }) => id);
 }
 
-/** The teams of others that the person is in. */
+/** Lists the teams of others in which the person is a member. */
 export async function teamsOf(db: Db, userId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('team_member')
@@ -97,10 +100,10 @@ export async function teamsOf(db: Db, userId: string): Promise<string[]> {
   return rows.map((row) => row.account_id);
 }
 
-/** A booking that is paid for counts as one. */
+/** Condition of a payment in progress; one for a booking counts as a booking. */
 const IS_PAYING = sql`reserved_until is not null and booking_id is null`;
 
-/** What others have of the account, and has to end before it is erased; test workspaces do not count. */
+/** Counts purchases by others that must end before an erasure; test workspaces are excluded. */
 export async function countOutstandingSales(db: Db, accountId: string): Promise<OutstandingSales> {
   const { rows } = await sql<OutstandingSales>`
     with mine_live as (select id from workspace where account_id = ${accountId} and mode = 'live')
@@ -114,7 +117,7 @@ export async function countOutstandingSales(db: Db, accountId: string): Promise<
   return only(rows);
 }
 
-/** The same of what the person has of others. */
+/** Counts the running commitments of the person; test workspaces are excluded. */
 export async function countOwnSubscriptions(
   db: Db,
   { accountId, email }: { accountId: string; email: string },
@@ -144,7 +147,7 @@ function only<R>([row]: readonly R[]): R {
   return row;
 }
 
-/** Does anything still bring media into the workspaces? */
+/** Reports whether a stream, room or recording still adds media to the workspaces. */
 export async function isBusy(db: Db, { workspaceIds }: Subject): Promise<boolean> {
   const { rows } = await sql`
     select 1 from stream where workspace_id in (${sql.join(workspaceIds)}) and (has_signal or is_live)
@@ -158,7 +161,7 @@ export async function isBusy(db: Db, { workspaceIds }: Subject): Promise<boolean
   return rows.length > 0;
 }
 
-/** Where originals lie that are not below the folder of their video. */
+/** Returns the keys of originals that are stored outside of the folder of their video. */
 export async function originalKeys(db: Db, { workspaceIds }: Subject): Promise<string[]> {
   const rows = await db
     .selectFrom('video')

@@ -56,7 +56,7 @@ const EXPORT_CAPS: readonly Limit[] = [
 interface Deps {
   erasure: Pick<Erasure, 'request'>;
   exports: Pick<Exports, 'start' | 'latest' | 'urlOf'>;
-  /** It checks a password, so it counts as a sign-in does. */
+  /** Limits of a route that checks a password, shared with sign-in. */
   limits: readonly Limit[];
 }
 

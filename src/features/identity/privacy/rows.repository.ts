@@ -3,14 +3,14 @@ import type { Db } from '../../../platform/db/index.ts';
 import type { Database } from '../../../platform/db/tables.generated.ts';
 import { DATA_INVENTORY } from './data-inventory.ts';
 
-/** Whose rows, by the ids that tables know. */
+/** Owner of rows, by the IDs that tables use. */
 export interface Subject {
   accountId: string;
-  /** Live and test. */
+  /** IDs of the live and the test workspace. */
   workspaceIds: readonly string[];
 }
 
-/** Which rows of a table are the account's, by its line in the list. */
+/** Returns the condition for the account's rows of a table, by its policy. */
 export function rowsOf(table: keyof Database, subject: Subject): RawBuilder<boolean> {
   const holding = DATA_INVENTORY[table];
   const { accountId, workspaceIds } = subject;
@@ -39,7 +39,7 @@ export async function deleteRows(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Sets columns of whatever table, likewise. */
+/** Sets columns of a table of any feature. */
 export async function anonymizeRows(
   db: Db,
   table: keyof Database,

@@ -1,12 +1,12 @@
-/** What is running of what others have of a creator, in numbers. */
+/** Numbers of running purchases of a creator's customers. */
 export interface OutstandingSales {
   soldSubscriptions: number;
   comingBookings: number;
-  /** Of tiers and videos, who are asked for the money just now. */
+  /** Buyers of tiers and videos with a payment in progress. */
   payingBuyers: number;
 }
 
-/** What is running of the person's own. */
+/** Numbers of running commitments of the person. */
 export interface OwnCommitments {
   teamMembers: number;
   boughtSubscriptions: number;
@@ -15,7 +15,7 @@ export interface OwnCommitments {
   isLastAdmin: boolean;
 }
 
-/** Each with how it ends. */
+/** Describes the running commitments and how to end each. */
 export function describeOutstandingSales(running: OutstandingSales): string[] {
   return counted([
     [running.soldSubscriptions, 'subscriptions of your members (end them in Monetization)'],
@@ -24,7 +24,7 @@ export function describeOutstandingSales(running: OutstandingSales): string[] {
   ]);
 }
 
-/** Each with how it ends. */
+/** Describes the running commitments and how to end each. */
 export function describeOwnCommitments(running: OwnCommitments): string[] {
   const names = counted([
     [running.teamMembers, 'members of your team (remove them in Team)'],
@@ -40,12 +40,14 @@ function counted(lines: readonly (readonly [count: number, what: string])[]): st
   return lines.flatMap(([count, what]) => (count > 0 ? [`${count} ${what}`] : []));
 }
 
-/** Below the files of the workspace, so that they go with it. @param id of one archive; none: of all. */
+/**
+ * Returns the storage key of an export, below the files of the workspace, so that it is deleted with them.
+ */
 export function exportKey(workspaceId: string, id: string): string {
   return `${exportFolder(workspaceId)}${id}.zip`;
 }
 
-/** With a slash at the end. */
+/** Returns the storage prefix of exports, with a trailing slash. */
 export function exportFolder(workspaceId: string): string {
   return `w/${workspaceId}/exports/`;
 }

@@ -32,7 +32,7 @@ after(() => auth.close());
 
 const { open, pay, tier } = checkoutClient(() => auth.app, 'live');
 
-/** A creator with a checkout of a tier. */
+/** Creates a creator with a checkout of a tier. */
 async function seller() {
   const person = await auth.person();
   const live = await workspaceOf(auth.app.container.db, person.id, 'live');
@@ -58,7 +58,7 @@ const erase = (accountId: string) =>
     confirm: async () => {},
   });
 
-test('neither side of a payment under way is deleted before it has ended', async () => {
+test('neither side of a payment in progress is deleted before it has ended', async () => {
   const { person, checkoutId } = await seller();
   const buying = await auth.person();
   const led = await pay(checkoutId, { email: buying.email, card: CARDS.secondFactor });
@@ -73,12 +73,12 @@ test('neither side of a payment under way is deleted before it has ended', async
   (await close(buying)).assertOk(200);
 });
 
-test('an account is not closed past a payment that has just begun', async () => {
+test('an account is not closed while a payment has just begun', async () => {
   const { person, tierId, checkoutId } = await seller();
   const { sql } = auth.app.container;
   const [paid, said] = await withLockContention<string>(
     sql,
-    // The payment has been let in, and waits for its place.
+    // The payment has been accepted and waits for its spot.
     (tx) => tx`select from tier where id = ${tierId} for no key update`,
     [
       async () => `${(await pay(checkoutId)).status}`,
@@ -89,7 +89,7 @@ test('an account is not closed past a payment that has just begun', async () => 
   assert.match(said ?? '', /1 (buyers who pay just now|subscriptions of your members)/);
 });
 
-test('a payment that begins as the account is closed is refused', async () => {
+test('a payment that begins while the account is closed is rejected', async () => {
   const { person, tierId, checkoutId } = await seller();
   const { accounts, sql } = auth.app.container;
   const [paid] = await withLockContention(
@@ -106,7 +106,7 @@ test('a payment that begins as the account is closed is refused', async () => {
   assert.equal(after.assertOk(200).at('data.memberCount'), 0);
 });
 
-test('what began after all puts the erasure off, and the owner can still take the account back', async () => {
+test('a purchase that began in between delays the erasure, and the owner can still restore the account', async () => {
   const { account, person, tierId } = await seller();
   const { app } = auth;
   const at = await creator(app, account);
@@ -132,7 +132,7 @@ test('what began after all puts the erasure off, and the owner can still take th
   assert.equal((await app.request('GET', '/me', { key: person.key })).status, 401);
 });
 
-test('the operator erases an account that its owner has just closed, without the seven days', async () => {
+test('the operator erases an account that its owner has closed without the seven days', async () => {
   const { app } = auth;
   const person = await auth.person();
   (await close(person)).assertOk(200);

@@ -23,7 +23,7 @@ const invite = (key: string, email: string, teamRole = 'EDITOR') =>
 const team = async (key: string) => (await app.request('GET', '/team', { key })).assertOk(200);
 const seats = async (key: string) => (await team(key)).at('data.seatsUsed');
 
-/** The token of the newest link that went to the address. */
+/** Returns the token of the latest link sent to the address. */
 async function tokenOf(email: string): Promise<string> {
   const link = /http:\/\/marquee\.test\/dashboard\/invitations\/([\w-]{43})\s/;
   const tokens = (await auth.mailsTo(email)).flatMap((text) => link.exec(text)?.[1] ?? []);
@@ -48,7 +48,7 @@ async function join(owner: Person, person: Person, teamRole = 'EDITOR'): Promise
   return String(members.find(({ userId }) => userId === person.id)?.id);
 }
 
-/** Sorted: the clock stands still. */
+/** Returns sorted events, because the clock does not advance. */
 async function eventsOf(key: string): Promise<string[]> {
   const answer = await app.request('GET', '/me/events?type=team.*&order=asc', { key });
   return answer
@@ -58,7 +58,7 @@ async function eventsOf(key: string): Promise<string[]> {
     .sort();
 }
 
-/** Requests that have all passed the chain and wait for the team of the account, one behind the other. */
+/** Sends requests that are all authorized and then wait for the team lock of the account, in order. */
 function inTurn(accountId: string, requests: (() => Promise<TestResponse>)[]): Promise<TestResponse[]> {
   return withLockContention(
     app.container.sql,
@@ -67,8 +67,8 @@ function inTurn(accountId: string, requests: (() => Promise<TestResponse>)[]): P
   );
 }
 
-describe('an invitation', () => {
-  test('is mailed, accepted, and told of', async () => {
+describe('invitations', () => {
+  test('an invitation is emailed, accepted, and emits events', async () => {
     const [owner, guest] = [await auth.person(), await auth.person()];
     const made = (await invite(owner.key, ` ${guest.email.toUpperCase()} `)).assertOk(201);
     const { id, ...rest } = Object(made.at('data'));
@@ -111,7 +111,7 @@ describe('an invitation', () => {
     assert.equal(notices.assertOk(200).list('data').length, 1);
   });
 
-  test('to nobody new, or to no address, is refused', async () => {
+  test('an invitation for a member, an invited address or an invalid address is rejected', async () => {
     const [owner, guest] = [await auth.person(), await auth.person()];
     (await invite(owner.key, owner.email)).assertError('CONFLICT', 'email');
     await join(owner, guest);
@@ -136,7 +136,7 @@ describe('an invitation', () => {
     assert.equal(await seats(owner.key), 3);
   });
 
-  test('is for its address alone', async () => {
+  test('an invitation is only for its address', async () => {
     const [owner, guest, other] = [await auth.person(), await auth.person(), await auth.person()];
     (await invite(owner.key, guest.email)).assertOk(201);
     const token = await tokenOf(guest.email);
@@ -150,7 +150,7 @@ describe('an invitation', () => {
     assert.equal((await team(owner.key)).list('data.members').length, 1);
   });
 
-  test('that was taken back or is over frees its seat and is good for nothing', async () => {
+  test('a revoked or expired invitation frees its seat and cannot be accepted', async () => {
     const [owner, guest] = [await auth.person(), await auth.person()];
     const browser = await signedIn(guest);
     const id = (await invite(owner.key, guest.email)).assertOk(201).string('data.id');
@@ -174,7 +174,7 @@ describe('an invitation', () => {
     (await accept(browser, await tokenOf(guest.email))).assertOk(200);
   });
 
-  test('lets an address without an account make one, where registration wants an invitation', async () => {
+  test('an invitation lets an address without an account register when registration needs one', async () => {
     const owner = await auth.person();
     const register = (email: string, inviteToken: string) =>
       new Browser(app).send('POST', '/auth/session/register', {
@@ -188,7 +188,7 @@ describe('an invitation', () => {
     browser.begun(await browser.send('POST', '/auth/session/register', { body }));
     (await browser.get('/me')).assertError('EMAIL_NOT_VERIFIED');
     (await accept(browser, token)).assertOk(200);
-    // The mail has proved the address.
+    // The emailed token has verified the address.
     assert.equal((await browser.get('/me')).assertOk(200).at('data.emailVerified'), true);
 
     const id = (await invite(owner.key, 'late@example.com')).assertOk(201).string('data.id');
@@ -199,7 +199,7 @@ describe('an invitation', () => {
 });
 
 describe('seats', () => {
-  test('are exact under parallel acceptances, of a plan that has become smaller', async () => {
+  test('seats stay exact under concurrent acceptances after a downgrade', async () => {
     const other = await auth.person();
     const people = await Promise.all(Array.from({ length: 5 }, () => auth.person()));
     const tries: (() => Promise<TestResponse>)[] = [];
@@ -214,7 +214,7 @@ describe('seats', () => {
     assert.equal((await team(other.key)).list('data.members').length, 3);
   });
 
-  test('are the owner’s alone on FREE', async () => {
+  test("the FREE plan has only the owner's seat", async () => {
     const owner = await auth.person();
     await app.container.accounts.setPlan(owner.email, 'FREE');
     (await invite(owner.key, 'any@example.com')).assertError('QUOTA_EXCEEDED');
@@ -223,7 +223,7 @@ describe('seats', () => {
 });
 
 describe('members', () => {
-  test('get other roles, are removed, and leave', async () => {
+  test('members get other roles, are removed, and leave', async () => {
     const [owner, guest] = [await auth.person(), await auth.person()];
     const id = await join(owner, guest);
     const patch = (path: string, teamRole: string, key = owner.key) =>
@@ -250,7 +250,7 @@ describe('members', () => {
     ]);
   });
 
-  test('invite and change nobody once they are going, in a session or by a key', async () => {
+  test('a member who is being removed cannot invite or change anyone, by session or key', async () => {
     const [owner, guest, other] = [await auth.person(), await auth.person(), await auth.person()];
     const id = await join(owner, guest, 'ADMIN');
     const otherId = await join(owner, other);
@@ -280,7 +280,7 @@ describe('members', () => {
     assert.equal((await team(owner.key)).at('data.members.1.teamRole'), 'EDITOR');
   });
 
-  test('invite nobody once their role is another', async () => {
+  test('a member whose role is being lowered cannot invite', async () => {
     const [owner, guest] = [await auth.person(), await auth.person()];
     const id = await join(owner, guest, 'ADMIN');
     const browser = await signedIn(guest);
@@ -293,8 +293,8 @@ describe('members', () => {
     late?.assertError('PERMISSION_DENIED');
   });
 
-  describe('rotate a key that is not theirs', () => {
-    /** An administrator, and a key of the owner's that they have rotated before, as the owner has since. */
+  describe("rotating another's key", () => {
+    /** Returns an administrator and an owner's key that they rotated before, and the owner afterwards. */
     async function rotated() {
       const [owner, guest] = [await auth.person(), await auth.person()];
       const id = await join(owner, guest, 'ADMIN');
@@ -312,13 +312,13 @@ describe('members', () => {
     }
     const works = async (key: string) => (await app.request('GET', '/streams', { key })).status;
 
-    test('no more once they are going', async () => {
+    test('a member who is being removed cannot rotate it', async () => {
       const { guest, browser, headers, rotate, remove, secret } = await rotated();
       const body = { email: 'somebody@example.com', teamRole: 'EDITOR' };
       (await browser.send('POST', '/team/invitations', { body, headers })).assertOk(201);
       const [removed, late] = await withLockContention(
         app.container.sql,
-        // Their keys have ended, and their invitations are about to.
+        // Their keys have ended, and their invitations are about to be revoked.
         (tx) => tx`select from team_invitation where invited_by = ${guest.id} for update`,
         [remove, rotate],
       );
@@ -327,11 +327,11 @@ describe('members', () => {
       assert.equal(await works(secret), 200);
     });
 
-    test('and it ends with them when they have just done so', async () => {
+    test('a rotation that has just completed ends with the member', async () => {
       const { owner, keyId, rotate, remove, secret } = await rotated();
       const [made, removed] = await withLockContention(
         app.container.sql,
-        // They are known to be in the team, and the old secrets are about to end.
+        // Their membership has been checked, and the old secrets are about to expire.
         (tx) =>
           tx`select from api_key_retired_secret where key_id = ${keyId} and created_by is null for update`,
         [rotate, remove],
@@ -345,7 +345,7 @@ describe('members', () => {
     });
   });
 
-  test('are given no more than who gives it has, and only by live keys', async () => {
+  test("a role is assigned only up to the caller's own access, and only by live keys", async () => {
     const [owner, guest] = [await auth.person(), await auth.person()];
     const keyOf = async (grant: { scope: 'STANDARD'; permissions?: string[]; mode?: 'test' }) =>
       (await app.container.apiKeys.create({ email: owner.email, ...grant })).key;

@@ -9,12 +9,12 @@ const ROLES: Record<AssignableRole, string> = {
 interface Invitation {
   email: string;
   teamRole: AssignableRole;
-  /** Of the account that invites. */
+  /** Name of the inviting account. */
   accountName: string;
   link: string;
 }
 
-/** Plain text; what somebody chose as their name stands on one line. */
+/** Returns a plain-text email; a chosen display name occupies a single line. */
 export function invitationEmail({ email, teamRole, accountName, link }: Invitation) {
   return {
     kind: 'team-invitation',

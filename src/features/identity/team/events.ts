@@ -64,5 +64,5 @@ export const teamRoleChanged = defineEvent({
   },
 });
 
-/** They go to the live workspace: the team is of the account. */
+/** Events of the team, emitted in the live workspace, because a team belongs to the account. */
 export const teamEvents: EventDefinition[] = [teamMemberAdded, teamMemberRemoved, teamRoleChanged];

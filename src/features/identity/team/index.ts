@@ -1,8 +1,8 @@
 /**
- * The team of an account: who may act for it, as what, and who is invited.
+ * Team of an account: members, roles and invitations.
  *
- * Terminology: a *member* is a person, known by the account of their own, who may act for another account within a
- * role; a *seat* is the place of the owner, of a member or of an invitation that is pending.
+ * Terminology: a *member* is a person, identified by their own account, who may act for another account
+ * within a role; a *seat* is used by the owner, by a member or by a pending invitation.
  */
 export { teamEvents } from './events.ts';
 export { teamRoutes } from './routes.ts';

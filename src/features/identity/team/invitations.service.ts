@@ -15,23 +15,24 @@ import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import type { InvitationIn } from './schemas.ts';
 
-/** Who changes the team. */
+/** Actor of a team change. */
 export type TeamActor = Pick<Caller, 'accountId' | 'workspaceId' | 'actor' | 'mode'>;
 
-/** What an invitation says to whom it was sent. */
+/** Invitation as shown to its recipient. */
 export interface InvitationPreview {
   accountName: string;
   invitation: InvitationRow;
 }
 
-/** Invitations to a team. An id of another account's is NOT_FOUND. */
+/** Invitations to a team. An ID of another account is NOT_FOUND. */
 export interface Invitations {
   /**
-   * Mails the link, which is good for 7 days and, for an address without an account, lets it make one. Whether there
-   * is one, the answer does not tell.
+   * Emails an invitation link, which is valid for 7 days and lets an address without an account register. The
+   * response does not reveal whether there is one.
    *
-   * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT, field `email`, for who is in the team or invited
-   * already; MINT_CEILING_EXCEEDED, PERMISSION_DENIED; QUOTA_EXCEEDED when all seats are taken; RATE_LIMITED.
+   * @throws {AppError} BAD_REQUEST, field `email`; CONFLICT, field `email`, for a member or an invited
+   *   address; MINT_CEILING_EXCEEDED, PERMISSION_DENIED; QUOTA_EXCEEDED when all seats are taken;
+   *   RATE_LIMITED.
    */
   invite(by: TeamActor, input: InvitationIn): Promise<InvitationRow>;
   invitations(
@@ -39,24 +40,26 @@ export interface Invitations {
     filter: { status: readonly InvitationRow['status'][] | undefined },
     page: PageRequest,
   ): Promise<InvitationRow[]>;
-  /** Again changes nothing. @throws {AppError} CONFLICT when it was accepted; PERMISSION_DENIED. */
+  /**
+   * Revokes an invitation. Idempotent. @throws {AppError} CONFLICT when it was accepted; PERMISSION_DENIED.
+   */
   revoke(by: TeamActor, id: string): Promise<void>;
-  /** For whoever has the link. @throws {AppError} NOT_FOUND. */
+  /** Returns the invitation of a link. @throws {AppError} NOT_FOUND. */
   preview(token: string): Promise<InvitationPreview>;
 }
 
-/** What becomes of mails. */
+/** Outbox for emails. */
 export interface MailOutbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
 
-/** Who may make an account. */
+/** Registration permits of invited addresses. */
 export interface RegistrationGate {
   allow(tx: Tx, invitation: { hash: Buffer; email: string; expiresAt: Date }): Promise<void>;
   disallow(tx: Tx, hash: Uint8Array): Promise<void>;
 }
 
-/** As API keys know it. */
+/** Signature of `ApiKeys.rightsNow`. */
 export type LoadPermissions = (tx: Tx, by: TeamActor, beside?: string) => Promise<Authority>;
 
 interface Deps {
@@ -111,7 +114,7 @@ async function invite(
   const { accountId, actor } = by;
   const workspaceId = await workspaceOf(tx, accountId, 'live');
   const { plan } = await lockWorkspace(tx, workspaceId);
-  // Under the lock: what a member has invited is taken back when they go, and nothing may come after.
+  // Read under the lock: a removal revokes the member's invitations, and none may follow it.
   const rights = await apiKeys.rightsNow(tx, by);
   rules.assertMayWrite(rights);
   rules.assertCanAssign(rights, teamRole);

@@ -7,7 +7,7 @@ import type { TeamInvitationTable, TeamMemberTable } from '../../../platform/db/
 export type InvitationRow = Selectable<TeamInvitationTable>;
 export type AssignableRole = Selectable<TeamMemberTable>['team_role'];
 
-/** Somebody who may act for an account, as its team sees them. */
+/** Person who can act for an account, as shown to its team. */
 export interface Person {
   userId: string;
   email: string;
@@ -17,7 +17,7 @@ export interface Person {
   lastActiveAt: Date | null;
 }
 
-/** The account itself. */
+/** Finds the owner of the account. */
 export function findOwner(db: Db, accountId: string) {
   return db
     .selectFrom('account')
@@ -61,12 +61,15 @@ function selectMembers(db: Db, accountId: string) {
 
 export type Member = Person & { id: string; teamRole: AssignableRole };
 
-/** In the order in which they came. */
+/** Ordered by the time of joining. */
 export function listMembers(db: Db, accountId: string): Promise<Member[]> {
   return selectMembers(db, accountId).orderBy('team_member.id').execute();
 }
 
-/** Before the keys that they made: whoever makes or rotates one holds their role first. */
+/**
+ * Locks the member. Take this lock before those of their keys, as creating or rotating a key locks the role
+ * first.
+ */
 export function lockMember(tx: Tx, accountId: string, id: string): Promise<Member | undefined> {
   return selectMembers(tx, accountId)
     .where('team_member.id', '=', id)
@@ -74,7 +77,7 @@ export function lockMember(tx: Tx, accountId: string, id: string): Promise<Membe
     .executeTakeFirst();
 }
 
-/** By the account of their own. */
+/** Finds a membership by the person's own account. */
 export async function findMemberId(db: Db, accountId: string, userId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('team_member')
@@ -99,7 +102,7 @@ export async function deleteMember(tx: Tx, id: string): Promise<void> {
 
 const pendingAt = (now: Date): RawBuilder<SqlBool> => sql`(status = 'PENDING' and expires_at > ${now})`;
 
-/** Members, the owner left out, and invitations that are pending. */
+/** Counts members, without the owner, and pending invitations. */
 export async function countSeats(
   db: Db,
   accountId: string,
@@ -127,7 +130,7 @@ export function insertInvitation(tx: Tx, row: Insertable<TeamInvitationTable>): 
   return tx.insertInto('team_invitation').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** With the name of whose team it is; none of an account that is suspended. */
+/** Finds an invitation with the name of the inviting account; suspended accounts are excluded. */
 export function findByHash(db: Db, hash: Uint8Array) {
   return db
     .selectFrom('team_invitation')
@@ -160,7 +163,6 @@ export async function isInvited(tx: Tx, accountId: string, email: string): Promi
   return row !== undefined;
 }
 
-/** Those whose time is over. */
 export async function expireInvitations(tx: Tx, accountId: string, now: Date): Promise<void> {
   await tx
     .updateTable('team_invitation')
@@ -175,7 +177,7 @@ export async function setStatus(tx: Tx, id: string, status: InvitationRow['statu
   await tx.updateTable('team_invitation').set({ status }).where('id', '=', id).execute();
 }
 
-/** What somebody has invited, and nobody has accepted. @returns the hashes of their tokens. */
+/** Revokes the pending invitations of a member. @returns the hashes of their tokens. */
 export async function revokeInvitationsOf(tx: Tx, accountId: string, userId: string): Promise<Uint8Array[]> {
   const rows = await tx
     .updateTable('team_invitation')

@@ -27,12 +27,12 @@ before(async () => {
 });
 after(() => auth.close());
 
-/** A member of an account's team, in a browser that shows that account. */
+/** Member of an account's team, with a browser that selects that account. */
 interface Team {
   owner: Person;
   guest: Person;
   memberId: string;
-  /** Chooses the account. */
+  /** Headers that select the account. */
   there: Record<string, string>;
   browser: Browser;
 }
@@ -59,7 +59,7 @@ const mint = ({ browser, there }: Team, body: object = {}) =>
     headers: there,
   });
 
-describe('a role and every route', () => {
+describe('roles and routes', () => {
   const CONTENT = 'videos streams restreams rooms chat playlists imports upload'.split(' ');
   const REFUSALS = [
     ...['ADMIN_ONLY', 'OWNER_SCOPE_REQUIRED', 'FINANCIAL_SCOPE_REQUIRED', 'INSUFFICIENT_SCOPE'],
@@ -80,7 +80,7 @@ describe('a role and every route', () => {
       case 'user':
         return isKey ? 'INVALID_USER_TOKEN' : null;
       case 'owner':
-        // A key may be about itself: where none is named, the shape refuses.
+        // A key may act on itself: without an ID the schema rejects the request.
         if (isFull || (route.ownKey !== undefined && !route.path.includes('{'))) return null;
         return 'OWNER_SCOPE_REQUIRED';
       case 'finance-read':
@@ -92,7 +92,7 @@ describe('a role and every route', () => {
     return route.onlyMode === 'test' ? 'PERMISSION_DENIED' : null;
   }
 
-  /** Asks for nothing that exists. An event stream is asked for a type that does not, so it ends. */
+  /** Returns a URL of nothing that exists. An event stream gets an unknown type, so that it ends. */
   const addressOf = ({ path, reply }: Route) =>
     path.replace(/\{\w+\}/g, 'some-id') + (reply.envelope === 'events' ? '?type=no.such' : '');
 
@@ -103,7 +103,7 @@ describe('a role and every route', () => {
     assert.ok(answer.status < 500 && answer.status !== 401, `${what}: ${answer.text}`);
   }
 
-  test('agree, with a session and with a key that the member made', async () => {
+  test('every route enforces the role, for a session and for a key of the member', async () => {
     const team = await teamOf('ADMIN');
     const made = (await mint(team)).assertOk(201).string('data.key');
     const routes = apiRoutes(app.container, () => true).filter(({ auth: of }) => of === 'key');
@@ -120,7 +120,7 @@ describe('a role and every route', () => {
         const isKeyless = route.gate === 'user';
         if (isKeyless) (await byKey).assertError('INVALID_USER_TOKEN');
         else check(await byKey, refusal(role, route, true), `${what} with a key`);
-        // It ends the session.
+        // This route ends the session.
         if (route.operationId === 'auth.logout') continue;
         const answer = await browser.send(route.method, path, { headers: team.there });
         check(answer, refusal(role, route, false), `${what} with a session`);
@@ -129,8 +129,8 @@ describe('a role and every route', () => {
   });
 });
 
-describe('a session', () => {
-  test('acts for the account that it names, in either mode', async () => {
+describe('sessions of a member', () => {
+  test('a session acts for the account that it names, in either mode', async () => {
     const team = await teamOf('EDITOR');
     const { owner, guest, browser, there } = team;
     const session = (await browser.get('/auth/session', there)).assertOk(200);
@@ -162,7 +162,7 @@ describe('a session', () => {
     (await other.get('/me', { 'x-account-id': guest.id })).assertError('NOT_FOUND', 'X-Account-Id');
   });
 
-  test('has read what its person has read, whatever their role', async () => {
+  test('a session has the read marks of its person, with any role', async () => {
     const { owner, browser, there } = await teamOf('ANALYST');
     const key = owner.key;
     const unread = async (of: Promise<TestResponse>) => (await of).assertOk(200).at('data.count');
@@ -198,7 +198,7 @@ describe('a session', () => {
     (await read('ntf_none')).assertError('NOT_FOUND');
   });
 
-  test('changes of its person what is theirs, whichever account it shows', async () => {
+  test("a session changes the person's own settings, regardless of the selected account", async () => {
     const { owner, guest, browser, there } = await teamOf('ANALYST');
     const body = { password: PASSWORD };
     const enrolled = await browser.send('POST', '/me/two-factor', { body, headers: there });
@@ -210,7 +210,7 @@ describe('a session', () => {
     assert.equal((await browser.get('/auth/sessions', there)).assertOk(200).list('data').length, 1);
   });
 
-  test('of an administrator of the platform is one for their own account alone', async () => {
+  test('a session of a platform administrator is an administrator only for their own account', async () => {
     const { browser, guest, there } = await teamOf('ADMIN');
     await app.container.sql`update account set role = 'ADMIN' where id = ${guest.id}`;
     app.container.apiKeys.forget();
@@ -218,7 +218,7 @@ describe('a session', () => {
     (await browser.get('/admin/mails', there)).assertError('ADMIN_ONLY');
   });
 
-  test('of a suspended account’s member finds it no more', async () => {
+  test('members of a suspended account get 404', async () => {
     const { owner, browser, there } = await teamOf('ADMIN');
     (await browser.get('/me', there)).assertOk(200);
     await app.container.accounts.suspend(owner.email);
@@ -228,8 +228,8 @@ describe('a session', () => {
   });
 });
 
-describe('a key that a member made', () => {
-  test('holds no more than the member does now', async () => {
+describe('keys of a member', () => {
+  test("a key of a member has only the member's current access", async () => {
     const team = await teamOf('ADMIN');
     const full = (await mint(team)).assertOk(201).string('data.key');
     const money = { scope: 'STANDARD', permissions: ['finance:read'] };
@@ -247,7 +247,7 @@ describe('a key that a member made', () => {
     (await app.request('GET', '/me/payouts', { key: finance })).assertError('FINANCIAL_SCOPE_REQUIRED');
     (await app.request('GET', '/videos', { key: finance })).assertOk(200);
     (await app.request('GET', '/playlists', { key: finance })).assertError('PERMISSION_DENIED');
-    // With the owner’s token it still hands on no more.
+    // The owner's token grants a new key no additional access either.
     const token = await auth.token(team.owner);
     const body = { name: 'More', scope: 'STANDARD' };
     const headers = { 'x-user-token': token };
@@ -258,7 +258,7 @@ describe('a key that a member made', () => {
     (await app.request('GET', '/me/payouts', { key: finance })).assertOk(200);
   });
 
-  test('hands the member on to those that it makes, and a rotation to who rotates', async () => {
+  test('a minted key belongs to the same member, and a rotated one to the rotating actor', async () => {
     const team = await teamOf('ADMIN');
     const { owner } = team;
     const parent = (await mint(team)).assertOk(201).string('data.key');
@@ -278,7 +278,7 @@ describe('a key that a member made', () => {
     assert.equal(revoked.assertOk(200).list('data').length, 3);
   });
 
-  test('is worth what its maker may do also while a rotation by another keeps it', async () => {
+  test('a retired secret keeps the rights of its creator after a rotation by another', async () => {
     const team = await teamOf('ADMIN');
     const made = (await mint(team)).assertOk(201);
     const old = made.string('data.key');
@@ -295,7 +295,7 @@ describe('a key that a member made', () => {
     (await payouts(fresh)).assertOk(200);
   });
 
-  test('ends with the member on every node, and so do their sessions', async () => {
+  test('keys and sessions of a member end on every node when the member is removed', async () => {
     const node = await startTestApp({ beside: app, clock, env: { TRUST_PROXY: 'true' } });
     try {
       const team = await teamOf('ADMIN');
@@ -319,7 +319,7 @@ describe('a key that a member made', () => {
       (await app.request('GET', '/me', { key })).assertError('KEY_DISABLED');
       await waitFor(async () => (await browser.get('/me', team.there)).status === 404);
       await waitFor(async () => (await node.request('GET', '/me', { key })).status === 401);
-      // Whoever comes again makes new ones.
+      // A member who rejoins does not regain earlier keys.
       await joinTeam(app.container.db, {
         accountId: team.owner.id,
         userId: team.guest.id,
@@ -332,7 +332,7 @@ describe('a key that a member made', () => {
     }
   });
 
-  test('ends while the member is suspended', async () => {
+  test('keys of a member do not work while the member is suspended', async () => {
     const team = await teamOf('ADMIN');
     const key = (await mint(team)).assertOk(201).string('data.key');
     await app.container.accounts.suspend(team.guest.email);

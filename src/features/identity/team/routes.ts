@@ -27,7 +27,7 @@ const InvitationId = IdParams('inv', 'invitation');
 const MemberId = IdParams('mem', 'member');
 const path = '/team/invitations';
 
-/** Each sends a mail. */
+/** Limits of invitations: each one sends an email. */
 const INVITATIONS: readonly Limit[] = [
   { bucket: 'team-invitations', per: 'key', max: 100, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },
 ];
@@ -150,7 +150,7 @@ function invitationRoutes({ team, cursors, clock }: Deps): Route[] {
   ];
 }
 
-/** For who is invited, or wants to leave: whatever they may do in the account, if anything. */
+/** Returns the routes to accept an invitation or to leave, which need no permission in the account. */
 function personRoutes({ team, clock }: Deps): Route[] {
   return [
     defineRoute({

@@ -10,15 +10,15 @@ import { AppError } from '../../../kernel/errors.ts';
 import type { AssignableRole, InvitationRow } from './repository.ts';
 
 export const INVITATION_MS = 7 * DAY_MS;
-/** What can be given: the owner is whose account it is. */
+/** Roles that can be assigned; OWNER belongs to the owner of the account. */
 export const ASSIGNABLE_ROLES = ['ADMIN', 'EDITOR', 'ANALYST'] as const satisfies readonly AssignableRole[];
 
-/** The owner has no row: an id that follows from that of the account. */
+/** Returns the member ID of the owner, derived from the account ID, because the owner has no row. */
 export function ownerMemberId(accountId: string): string {
   return accountId.replace(/^usr_/, 'mem_');
 }
 
-/** As it is now: one whose time is over is EXPIRED, whatever its row says. */
+/** Returns the current status: an invitation after its expiry is EXPIRED, whatever its row contains. */
 export function statusAt(
   { status, expires_at: expiresAt }: Pick<InvitationRow, 'status' | 'expires_at'>,
   nowMs: number,
@@ -26,14 +26,14 @@ export function statusAt(
   return status === 'PENDING' && expiresAt.getTime() <= nowMs ? 'EXPIRED' : status;
 }
 
-/** What the routes ask for, asked again. @throws {AppError} PERMISSION_DENIED. */
+/** Repeats the permission check of the routes with current rights. @throws {AppError} PERMISSION_DENIED. */
 export function assertMayWrite(by: Authority): void {
   if (mayWrite(by, 'team:write')) return;
   throw new AppError('PERMISSION_DENIED', { message: 'You can no longer manage this team.' });
 }
 
 /**
- * Nobody gives a role that may do more than they may themselves.
+ * Validates that the caller may assign a role, which must not exceed their own access.
  *
  * @throws {AppError} MINT_CEILING_EXCEEDED, field `teamRole`.
  */
@@ -45,7 +45,7 @@ export function assertCanAssign(by: Authority, role: TeamRole): void {
   });
 }
 
-/** @throws {AppError} PERMISSION_DENIED for a member who may do more than who acts. */
+/** @throws {AppError} PERMISSION_DENIED for a member with more access than the actor. */
 export function assertMayChange(by: Authority, role: TeamRole): void {
   if (includesAuthority(by, ROLE_PERMISSIONS[role])) return;
   throw new AppError('PERMISSION_DENIED', {

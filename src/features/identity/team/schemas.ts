@@ -145,7 +145,7 @@ export function toMember(member: Person & { id: string; teamRole: TeamRole }): S
     teamRole,
     status: suspendedAt === null ? 'ACTIVE' : 'SUSPENDED',
     joinedAt: joinedAt.toISOString(),
-    // What was before they came again is not of this membership.
+    // Activity before rejoining belongs to an earlier membership.
     lastActiveAt: lastActiveAt !== null && lastActiveAt >= joinedAt ? lastActiveAt.toISOString() : null,
   };
 }

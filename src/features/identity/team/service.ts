@@ -23,20 +23,20 @@ import * as rules from './rules.ts';
 
 /** The team of an account (docs/concepts/team.md). An id of another account's is NOT_FOUND. */
 export interface Team extends Invitations {
-  /** The owner comes first. */
+  /** Returns the team, the owner first. */
   get(accountId: string): Promise<{
     seatsUsed: number;
     seatsLimit: number;
     members: (Person & { id: string; teamRole: TeamRole })[];
   }>;
-  /** Of the account of a workspace. */
+  /** Returns the number of seats in use by the account of a workspace. */
   seatsUsed(workspaceId: string): Promise<number>;
   /**
-   * Makes the person a member, and confirms their address: the token came there by mail.
+   * Adds the person to the team and confirms their address, because the token was emailed to it.
    *
-   * @param userId the account of their own.
-   * @throws {AppError} NOT_FOUND for an unknown token; CONFLICT, field `token`, when it is good no more, or for
-   * another address; QUOTA_EXCEEDED when the plan has become smaller.
+   * @param userId the person's own account.
+   * @throws {AppError} NOT_FOUND for an unknown token; CONFLICT, field `token`, when it is no longer valid,
+   *   or for another address; QUOTA_EXCEEDED when the plan was downgraded.
    */
   accept(
     userId: string,
@@ -44,9 +44,12 @@ export interface Team extends Invitations {
   ): Promise<{ accountId: string; name: string; teamRole: AssignableRole }>;
   /** @throws {AppError} CONFLICT for the owner; MINT_CEILING_EXCEEDED, PERMISSION_DENIED. */
   setRole(by: TeamActor, id: string, role: AssignableRole): Promise<Member>;
-  /** Their keys and sessions end, too. @throws {AppError} CONFLICT for the owner; PERMISSION_DENIED. */
+  /**
+   * Removes a member and ends their keys and sessions. @throws {AppError} CONFLICT for the owner;
+   * PERMISSION_DENIED.
+   */
   remove(by: TeamActor, id: string): Promise<void>;
-  /** By the member. @throws {AppError} NOT_FOUND when they are none. */
+  /** Removes the member at their own request. @throws {AppError} NOT_FOUND for a non-member. */
   leave(userId: string, accountId: string): Promise<void>;
 }
 
@@ -58,9 +61,9 @@ export interface Deps {
   registration: RegistrationGate;
   apiKeys: {
     rightsNow: LoadPermissions;
-    /** What a member has made of an account ends. */
+    /** Revokes the keys that a member created for an account. */
     revokeMadeBy(tx: Tx, append: AppendEvent, accountId: string, userId: string): Promise<void>;
-    /** What is remembered of keys and sessions is read again, on every node. */
+    /** Clears cached keys and sessions on every node. */
     forget(): void;
   };
   mailCaps: Pick<MailCaps, 'from'>;
@@ -69,7 +72,7 @@ export interface Deps {
   publicUrl: string;
 }
 
-/** A member under the lock of the team. */
+/** Member under the lock of the team. */
 interface Change {
   tx: Tx;
   append: AppendEvent;
@@ -127,7 +130,7 @@ export function createTeam(deps: Deps): Team {
   };
 }
 
-/** One change of a member, under the lock that every change of the team takes. */
+/** Changes a member under the team lock. */
 async function changed(
   { events }: Deps,
   { accountId }: Pick<TeamActor, 'accountId'>,
@@ -161,7 +164,10 @@ async function setRole(deps: Deps, change: Change, by: TeamActor, role: Assignab
   await append(teamRoleChanged, workspaceId, await told(tx, { ...member, teamRole: role }));
 }
 
-/** Nothing is left by which they could act for the account, or have somebody in. */
+/**
+ * Removes a member with the keys and invitations by which they could still act for the account or admit
+ * others.
+ */
 async function end(deps: Deps, change: Change, accountId: string): Promise<void> {
   const { tx, append, workspaceId, member } = change;
   await deps.apiKeys.revokeMadeBy(tx, append, accountId, member.userId);
@@ -170,7 +176,7 @@ async function end(deps: Deps, change: Change, accountId: string): Promise<void>
   await repository.deleteMember(tx, member.id);
 }
 
-/** The invitations of somebody who may invite no more. */
+/** Revokes the invitations of a person who may no longer invite. */
 async function takeBack({ registration }: Deps, tx: Tx, accountId: string, userId: string): Promise<void> {
   for (const hash of await repository.revokeInvitationsOf(tx, accountId, userId)) {
     await registration.disallow(tx, hash);

@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => auth.close());
 
-/** Somebody who can sign in. */
+/** Creates a person who can sign in. */
 async function person(): Promise<Creator> {
   const made = await auth.person();
   const { username } = await app.container.accounts.byId(made.id);
@@ -37,7 +37,7 @@ async function person(): Promise<Creator> {
   return { ...made, username, live, test: other };
 }
 
-/** Somebody with a key. */
+/** Creates an account with a key. */
 async function account(): Promise<Omit<Creator, 'password'>> {
   const { key, account: made } = await app.createKey();
   return { ...made, key, username: made.id };
@@ -54,7 +54,7 @@ const testKeyOf = async ({ email }: Pick<Person, 'email'>) =>
   (await app.container.apiKeys.create({ email, scope: 'STANDARD', mode: 'test' })).key;
 
 describe('GET /users/{username}', () => {
-  test('shows what everybody may know, with exact counts', async () => {
+  test('a user shows the public profile with exact counts', async () => {
     const ada = await account();
     const other = await account();
     const body = { name: 'Ada 🎬 آدا', bio: 'Films about engines.' };
@@ -98,7 +98,7 @@ describe('GET /users/{username}', () => {
     );
   });
 
-  test('a name that nobody has is 404, whatever it is made of, and so is one who is suspended', async () => {
+  test('an unknown username of any form is 404, and so is a suspended account', async () => {
     const ada = await account();
     const suspended = await account();
     await app.container.accounts.suspend(suspended.email);
@@ -131,7 +131,7 @@ describe('GET /users/{username}', () => {
 });
 
 describe('following', () => {
-  test('is new once, ends once, and is told to the one who is followed', async () => {
+  test('a follow is new once, ends once, and emits events to the followed account', async () => {
     const [ada, grace] = [await account(), await account()];
     const first = (await follow(ada.username, grace.key)).assertOk(201);
     assert.match(first.string('data.subscriptionId'), /^fol_/);
@@ -172,7 +172,7 @@ describe('following', () => {
     );
   });
 
-  test('counts exactly, however many come and go at once', async () => {
+  test('concurrent follows and unfollows are counted exactly', async () => {
     const ada = await account();
     const crowd = await Promise.all(Array.from({ length: 6 }, () => account()));
     const calls = crowd.flatMap(({ key }) =>
@@ -187,7 +187,7 @@ describe('following', () => {
     assert.equal(await countOf(ada.username, ada.key), 0);
   });
 
-  test('in test mode is apart from live', async () => {
+  test('follows in test mode are separate from live mode', async () => {
     const [ada, grace] = [await account(), await account()];
     const [adaTest, graceTest] = [await testKeyOf(ada), await testKeyOf(grace)];
     (await follow(ada.username, graceTest)).assertOk(201);
@@ -205,7 +205,7 @@ describe('following', () => {
     (await unfollow(ada.username, grace.key)).assertError('NOT_FOUND');
   });
 
-  test('needs a key that writes, and happens at most 60 times an hour', async () => {
+  test('a follow needs a key with write access, and is limited to 60 in an hour', async () => {
     const [ada, grace] = [await account(), await account()];
     const readOnly = await app.container.apiKeys.create({ email: grace.email, scope: 'READ_ONLY' });
     (await user(ada.username, readOnly.key)).assertOk(200);
@@ -218,8 +218,8 @@ describe('following', () => {
   });
 });
 
-describe('what is for FOLLOWERS', () => {
-  test('opens to whoever is signed in and follows, and to nobody else', async () => {
+describe('FOLLOWERS visibility', () => {
+  test('a video opens only to signed-in followers', async () => {
     const [ada, grace, eve] = [await account(), await person(), await person()];
     const id = await addVideo(app.container, ada, madeUpFiles(), { visibility: 'FOLLOWERS' });
     const browser = new Browser(app);
@@ -230,7 +230,7 @@ describe('what is for FOLLOWERS', () => {
       await Promise.all(answers.map((answer) => answer.arrayBuffer()));
       return [...new Set(answers.map(({ status }) => status))];
     };
-    /** The page says how to see it, and has nothing to play. */
+    /** The page explains how to get access and has no player. */
     const offersToFollow = async (headers: Record<string, string>) => {
       const answer = await fetch(`${app.url}/watch/${id}`, { headers });
       const page = await answer.text();
@@ -247,7 +247,7 @@ describe('what is for FOLLOWERS', () => {
     (await view(cookie)).assertError('NOT_FOUND');
     (await follow(ada.username, await testKeyOf(grace))).assertOk(201);
     (await follow(ada.username, grace.key)).assertOk(201);
-    // The answer before it is used for half a second.
+    // The previous decision is cached for half a second.
     await waitFor(async () => (await statuses(cookie))[0] === 200);
     assert.deepEqual([await statuses(cookie), await statuses(token)], [[200], [200]]);
     assert.equal(await offersToFollow(cookie), false);
@@ -269,7 +269,7 @@ describe('what is for FOLLOWERS', () => {
     }
   });
 
-  test('in a chat is writing, for followers', async () => {
+  test('only followers can write in a chat for followers', async () => {
     const [ada, grace] = [await account(), await person()];
     const { id } = await createChat(app, ada.key, { chatMode: 'FOLLOWERS' });
     (await follow(ada.username, grace.key)).assertOk(201);

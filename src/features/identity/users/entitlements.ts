@@ -2,13 +2,13 @@ import { createTtlCache } from '../../../kernel/cache.ts';
 import type { AccessRequest, Entitlements } from '../../audience/playback/index.ts';
 import type { Follows } from './follows.service.ts';
 
-/** An answer is reused for so long, as those about members are. */
+/** Cache lifetime of a decision, as for members. */
 const FRESH_MS = 500;
 const ENTRIES = 20_000;
 
 interface Deps {
   follows: Pick<Follows, 'isFollowing'>;
-  /** Who is signed in. */
+  /** Returns the signed-in page viewer. */
   visitors(asking: AccessRequest): Promise<{ accountId: string } | null>;
 }
 

@@ -26,10 +26,10 @@ const MISSING = {
   text: 'The URL may be mistyped, or the channel may have been deleted.',
 };
 const PURPOSE = 'follow form';
-/** Pages that have the form. */
+/** Pattern of pages with the form. */
 const BACK = /^\/(?:@[a-z0-9_-]{1,64}|watch\/[a-z]{3}_[0-9a-z]{26})$/;
 
-/** What public pages offer about following. @param count of the followers of a channel. */
+/** Creates the follow box of public pages. @param count returns the followers of a channel. */
 export function createFollowBox({
   follows,
   visitors,
@@ -56,7 +56,7 @@ export function followPages(
   deps: Forms & { assets: WebAssets; counters: Pick<RequestCounters, 'window'> },
 ): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('onRequest', rejectCrossSite);
@@ -82,9 +82,9 @@ export function followPages(
 }
 
 /**
- * Who sends the form of a page that they were shown; null for whoever is not signed in any more.
+ * Returns the account that submits the form; null when it is signed out.
  *
- * @throws {AppError} CSRF_REJECTED for a form of somebody else's session; RATE_LIMITED.
+ * @throws {AppError} CSRF_REJECTED for a form of another session; RATE_LIMITED.
  */
 async function senderOf(
   { visitors, secrets, counters }: Pick<Forms, 'visitors' | 'secrets'> & Parameters<typeof limitByActor>[0],
@@ -108,7 +108,7 @@ function toSignIn(request: Asked, reply: FastifyReply): FastifyReply {
   return reply.redirect(`/dashboard/sign-in?back=${encodeURIComponent(backOf(request))}`, 303);
 }
 
-/** Nobody is followed: then there is nothing to end. */
+/** Ignores that no follow exists: there is nothing to end. */
 function ignoreMissing(error: unknown): void {
   if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error;
 }

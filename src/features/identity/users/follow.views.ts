@@ -1,20 +1,20 @@
 import { html, type SafeHtml } from '../../../platform/html.ts';
 
-/** What a page offers a visitor about following its creator. */
+/** Follow box of a page for its viewer. */
 export interface FollowView {
   creator: { username: string; name: string };
   followers: number;
-  /** Null for a visitor who is not signed in, and for the creator. */
+  /** Null for a signed-out page viewer, and for the creator. */
   form: { token: string; isFollowing: boolean } | null;
-  /** The visitor is the creator, or no browser. */
+  /** Whether following is impossible: the viewer is the creator, or has no browser session. */
   isClosed: boolean;
-  /** The page, from the root of the site. */
+  /** Path of the page, from the root of the site. */
   page: string;
 }
 
 const numbers = new Intl.NumberFormat('en');
 
-/** A form that works without any script, and how many follow. */
+/** Renders the follow form, which works without scripts, and the follower count. */
 export function followView({ creator, followers, form, isClosed, page }: FollowView): SafeHtml {
   const count = `${numbers.format(followers)} ${followers === 1 ? 'follower' : 'followers'}`;
   return html`<div class="follow">${

@@ -8,7 +8,7 @@ import { followerAdded, followerRemoved } from './events.ts';
 import type { FollowRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** Who acts, in which mode: a test key follows test channels, which nobody else counts. */
+/** Follower with its mode: a test key follows test channels, which only test keys count. */
 export interface Follower {
   accountId: string;
   mode: Mode;
@@ -22,17 +22,17 @@ export interface Followed {
 
 /** Who follows whom (docs/concepts/users.md#following). A name that nobody has, or who is suspended, is NOT_FOUND. */
 export interface Follows {
-  /** Once and for all: again, it changes nothing. @throws {AppError} CONFLICT for one's own name. */
+  /** Follows an account. Idempotent. @throws {AppError} CONFLICT for the own username. */
   follow(follower: Follower, username: string): Promise<Followed>;
-  /** @returns what has ended. @throws {AppError} NOT_FOUND also when there is nothing to end. */
+  /** @returns the ended follow. @throws {AppError} NOT_FOUND also when there is none. */
   unfollow(follower: Follower, username: string): Promise<FollowRow>;
-  /** The account follows nobody any more. */
+  /** Ends all follows of the account. */
   endAll(accountId: string): Promise<void>;
   /** @param workspaceId of the channel. */
   isFollowing(workspaceId: string, accountId: string): Promise<boolean>;
 }
 
-/** How many follow a channel, for whoever counts. */
+/** Follower count of a channel, for other features. */
 export const followers = { count: repository.countFollowers };
 
 interface Deps {
@@ -42,7 +42,7 @@ interface Deps {
   accounts: {
     /** @throws {AppError} NOT_FOUND. */
     byId(id: string): Promise<{ username: string }>;
-    /** @throws {AppError} NOT_FOUND, also for one who is suspended. */
+    /** @throws {AppError} NOT_FOUND, also for a suspended account. */
     byUsername(username: string): Promise<{ id: string; username: string }>;
   };
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
@@ -96,7 +96,7 @@ export function createFollows(deps: Deps): Follows {
   };
 }
 
-/** @returns the row that was there already; null when this one is new. */
+/** @returns the existing row; null when this one is new. */
 async function start(
   tx: Tx,
   append: AppendEvent,
@@ -105,7 +105,7 @@ async function start(
 ): Promise<FollowRow | null> {
   while ((await repository.insertFollow(tx, row)) === undefined) {
     const known = await repository.findFollow(tx, row.workspace_id, row.follower_id);
-    // Gone between the two looks: then it is new after all.
+    // The row was deleted between the two reads: the follow is new.
     if (known !== undefined) return known;
   }
   const sequence = await repository.incrementFollowers(tx, row.workspace_id);

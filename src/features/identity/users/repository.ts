@@ -23,7 +23,7 @@ export function findFollow(db: Db, workspaceId: string, followerId: string): Pro
     .executeTakeFirst();
 }
 
-/** @returns the row that is gone; undefined when there was none. */
+/** @returns the deleted row; undefined when there was none. */
 export function deleteFollow(
   tx: Tx,
   workspaceId: string,
@@ -37,7 +37,7 @@ export function deleteFollow(
     .executeTakeFirst();
 }
 
-/** The workspaces of the channels that an account follows. */
+/** Lists the workspaces of the channels that an account follows. */
 export async function followedBy(db: Db, followerId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('follow')
@@ -47,7 +47,7 @@ export async function followedBy(db: Db, followerId: string): Promise<string[]> 
   return rows.map((row) => row.workspace_id);
 }
 
-/** One more. @returns the number of the event that tells of it. */
+/** Increments the follower count. @returns the sequence number of the event. */
 export async function incrementFollowers(tx: Tx, workspaceId: string): Promise<number> {
   const { event_sequence: sequence } = await tx
     .insertInto('follower_count')
@@ -63,7 +63,7 @@ export async function incrementFollowers(tx: Tx, workspaceId: string): Promise<n
   return sequence;
 }
 
-/** One less. @returns the same. */
+/** Decrements the follower count. @returns the sequence number of the event. */
 export async function decrementFollowers(tx: Tx, workspaceId: string): Promise<number> {
   const { event_sequence: sequence } = await tx
     .updateTable('follower_count')

@@ -7,7 +7,7 @@ import type { Follows } from './follows.service.ts';
 import { Follow, toFollow, toUser, User, Username } from './schemas.ts';
 import type { Users } from './service.ts';
 
-/** Of a key or a session, by the API or on public pages. */
+/** Limit of follow requests per key or session, through the API and on public pages. */
 export const FOLLOW_CAP: Limit = {
   bucket: 'follow',
   per: 'key',

@@ -49,7 +49,7 @@ export const Follow = namedSchema(
   },
 );
 
-/** What is known of a user beside the counts. */
+/** User data other than counts. */
 interface UserRow {
   id: string;
   username: string;
@@ -59,7 +59,7 @@ interface UserRow {
   createdAt: Date;
 }
 
-/** What follows from what the user does. */
+/** Live state and counts of a user. */
 export interface FollowState {
   isLive: boolean;
   followerCount: number;

@@ -5,9 +5,9 @@ import type { FollowState } from './schemas.ts';
 /** Accounts as everybody sees them (docs/concepts/users.md). */
 export interface Users {
   /**
-   * What a test key is told of others is what test keys did: that they follow.
+   * Returns a public profile. For a test key, the state of other accounts contains only follows by test keys.
    *
-   * @throws {AppError} NOT_FOUND for a name that nobody has, and one who is suspended.
+   * @throws {AppError} NOT_FOUND for an unknown username and a suspended account.
    */
   get(
     asking: { accountId: string; mode: Mode },

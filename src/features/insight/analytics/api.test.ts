@@ -37,8 +37,8 @@ const csv = (path: string) => app.request('GET', path, { key, headers: { accept:
 
 const RANGE = 'from=2026-11-18&to=2026-11-20';
 
-describe('of the account', () => {
-  test('adds up a range, day by day without a gap, with what was watched most', async () => {
+describe('account analytics', () => {
+  test('a range is summed day by day without gaps, with the top content', async () => {
     await add(
       {
         at: '2026-11-18T10:07:00Z',
@@ -106,7 +106,7 @@ describe('of the account', () => {
     ]);
   });
 
-  test('own sessions count where they are asked for, other workspaces never', async () => {
+  test('own sessions count on request, and other workspaces never', async () => {
     const { key: testKey } = await app.createKey({ account, mode: 'test' });
     await add(
       { at: '2026-11-18T10:00:00Z', subject: ofVideo(), sums: { views: 2 } },
@@ -121,7 +121,7 @@ describe('of the account', () => {
     (await app.request('GET', `/analytics/videos/${video}`, { key: testKey })).assertError('NOT_FOUND');
   });
 
-  test('a filter counts the viewers with one property; what is not known of those alone is null', async () => {
+  test('a filter counts the viewers with one property; unknown values for those viewers are null', async () => {
     const at = '2026-11-18T10:00:00Z';
     const shares = { country: 'DE', device: 'MOBILE' };
     await add(
@@ -144,7 +144,7 @@ describe('ranges', () => {
   const dates = (answer: { list(path: string): unknown[] }) =>
     answer.list('data.series').map((piece) => Object(piece).date);
 
-  test('days and hours are those of the zone: days of 23 and 25 hours, hours that begin at half past', async () => {
+  test('days and hours follow the zone: days of 23 and 25 hours, hours that begin at half past', async () => {
     const hours = async (zone: string, from: string, to: string) =>
       dates(await read(`/analytics/account?from=${from}&to=${to}&timezone=${zone}&granularity=HOUR`));
     assert.equal((await hours('Europe/Berlin', '2026-03-29', '2026-03-30')).length, 23);
@@ -169,7 +169,7 @@ describe('ranges', () => {
     );
   });
 
-  test('the span before has as many local days, whatever the clocks did', async () => {
+  test('the previous period has as many local days, with any change of the clocks', async () => {
     await add(
       { at: '2026-10-25T22:59:00Z', sums: { views: 1000 } },
       { at: '2026-10-24T22:00:00Z', sums: { views: 1 } },
@@ -183,7 +183,7 @@ describe('ranges', () => {
     assert.equal(await previous('from=2026-10-26T00:00:00Z&to=2026-10-26T00:30:00Z'), 0);
   });
 
-  test('what is no range is refused by its name', async () => {
+  test('an invalid range names its field', async () => {
     for (const [query, field] of [
       ['from=2026-11-20&to=2026-11-20', 'to'],
       ['from=2025-10-15&to=2026-11-20', 'from'],
@@ -208,7 +208,7 @@ describe('ranges', () => {
     (await get('/analytics/geography?videoId=vid_nobody')).assertError('NOT_FOUND');
   });
 
-  test('totals are the sum of their series, in any zone, for any range and piece', async () => {
+  test('totals equal the sum of their series, in any zone, for any range and granularity', async () => {
     const random = generator(17);
     const start = Date.parse('2026-10-01T00:00:00Z');
     await add(
@@ -244,7 +244,7 @@ function isMidnight(at: string, zone = 'UTC'): boolean {
   return moment.startOfDay().equals(moment);
 }
 
-/** Numbers from 0 to 1, the same in every run. */
+/** Returns a deterministic generator of numbers from 0 to 1. */
 function generator(seed: number): () => number {
   let state = seed;
   return () => {

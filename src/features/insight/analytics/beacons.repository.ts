@@ -1,31 +1,31 @@
 import { type RawBuilder, sql } from 'kysely';
 
-/** Which facts are added up, and beside which. */
+/** Usage events to add, and the rollups to add them to. */
 export interface RollupScope {
-  /** Facts of transactions from here on are new: those before are counted already. */
+  /** First transaction ID of new usage events: earlier ones are counted already. */
   fromXid: string;
-  /** Facts of transactions from here on are not there yet. */
+  /** First transaction ID that is not visible yet. */
   belowXid: string;
-  /** UTC days, the end not included, in which all that is new happened. */
+  /** UTC days, the end excluded, of all new usage events. */
   days: { from: Date; to: Date };
-  /** Two days more at both ends. */
+  /** Days with a margin of two days at both ends. */
   around: { from: Date; to: Date };
-  /** Sums of longer spans that end until then are there, and are added to; null: none. */
+  /** End of compacted intervals, which are updated as well; null: none. */
   closedUntil: Date | null;
 }
 
-/** Beacons of a session that have so many messages or so much time between them have nothing to do with each other. */
+/** Distance of two beacons of a session, in messages or in time, from which they are independent. */
 const APART = { numbers: 100, time: sql.lit('1 day') };
 
 type Sql = RawBuilder<unknown>;
 
-/** The new facts, as `f`. */
+/** Returns the condition of new usage events, aliased `f`. */
 export function isNew({ fromXid, belowXid, days }: RollupScope): Sql {
   return sql`f.xid >= ${fromXid}::xid8 and f.xid < ${belowXid}::xid8
     and f.created_at >= ${days.from} and f.created_at < ${days.to}`;
 }
 
-/** Beacons `one` that are near `other`; the constants let the planner leave partitions out. */
+/** Returns the condition of beacons `one` near `other`; the constants allow partition pruning. */
 function near(one: string, other: string, { around }: RollupScope): Sql {
   const [a, b] = [sql.raw(one), sql.raw(other)];
   return sql`${a}.playback_session = ${b}.playback_session and ${a}.kind = 'BEACON' and not ${a}.is_bot
@@ -34,7 +34,7 @@ function near(one: string, other: string, { around }: RollupScope): Sql {
     and ${a}.created_at >= ${around.from} and ${a}.created_at < ${around.to}`;
 }
 
-/** No beacon of this number was there before `one`: it is no replay. */
+/** Returns the condition that no earlier beacon has this number, which excludes replays. */
 function isFirst(one: string, scope: RollupScope): Sql {
   const a = sql.raw(one);
   return sql`(select true from usage_event d where ${near('d', one, scope)} and d.sequence_number = ${a}.sequence_number
@@ -47,7 +47,7 @@ function isBefore(one: string, other: string, scope: RollupScope): Sql {
     and ${a}.sequence_number >= ${b}.sequence_number - ${sql.lit(APART.numbers)} and ${a}.xid < ${b}.seen_xid`;
 }
 
-/** The UTC day, whatever zone the session has. */
+/** Returns the UTC day, independent of the session's time zone. */
 export const dayOf = (at: string): Sql => sql`date_bin('1 day', ${sql.raw(at)}, 'epoch'::timestamptz)`;
 
 export const quarterHourOf = (at: string): Sql =>
@@ -58,7 +58,7 @@ const plays = (events: string): Sql => {
   return sql`(${told} @> '[{"type": "PLAY"}]' or ${told} @> '[{"type": "TICK"}]')`;
 };
 
-/** A player tells of seeking while it plays, so a beacon of nothing else leaves it playing. */
+/** A player reports seeking while it plays, so a beacon with only SEEK keeps it playing. */
 const leavesPlaying = (events: string): Sql => {
   const told = sql.raw(events);
   return sql`case ${told} -> -1 ->> 'type' when 'PLAY' then true when 'TICK' then true when 'SEEK' then
@@ -67,9 +67,9 @@ const leavesPlaying = (events: string): Sql => {
 };
 
 /**
- * What each beacon counts for, by the one before it (docs/decisions/analytics.md#watch-time): `move`. A beacon that
- * comes late changes what those after it counted for: they are there twice, with the sign of what is taken back and
- * of what is right now. Needs `fresh`, the new facts.
+ * Returns the CTE `move`: the watch time of each beacon by the one before it
+ * (docs/decisions/analytics.md#watch-time). A late beacon changes the value of those after it: they appear
+ * twice, with the sign of the old and of the new value. Requires the CTE `fresh` with the new usage events.
  */
 export function watchTimeDeltas(scope: RollupScope): Sql {
   const { fromXid, belowXid } = scope;
@@ -114,7 +114,7 @@ export function watchTimeDeltas(scope: RollupScope): Sql {
           order by p.sequence_number desc, p.xid, p.created_at, p.id limit 1) p on true)`;
 }
 
-/** What is read of a fact for the sums of analytics. */
+/** Returns the columns of a usage event that analytics rollups need. */
 export function usageEventColumns(alias: string): Sql {
   const names = [
     ...[

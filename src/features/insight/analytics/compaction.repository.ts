@@ -9,7 +9,7 @@ import {
 
 type Sql = RawBuilder<unknown>;
 
-/** Seconds of videos have no sums of less than a day to make a day of. */
+/** Retention has no rollups below a day to compact. */
 const hasSeconds = ({ below }: CompactionStep) =>
   DAILY_ROLLUP_INTERVALS_MIN.some((length) => length === below);
 
@@ -19,7 +19,7 @@ const MEASURES = [
   'bitrate_kbit',
 ];
 
-/** A table of sums: what names a row beside its time, and what it counts. */
+/** Rollup table: its key columns besides the time, and its measures. */
 interface Table {
   name: string;
   key: readonly string[];
@@ -40,7 +40,7 @@ const SHARE: Table = {
   highest: [],
 };
 
-/** Makes the sums of these spans out of those below them, where none stand. */
+/** Builds missing rollups of this interval from the shorter ones. */
 export async function compactRollups(tx: Tx, closing: CompactionStep): Promise<void> {
   await makeSums(tx, TOTAL, closing);
   await makeSums(tx, SHARE, closing);
@@ -77,7 +77,7 @@ async function makeRetention(tx: Tx, closing: CompactionStep): Promise<void> {
     group by 2, 3, 4, 5`.execute(tx);
 }
 
-/** Takes away what `makeSpans` makes. */
+/** Deletes the rollups that `compactRollups` builds. */
 export async function deleteRollups(tx: Tx, closing: CompactionStep): Promise<void> {
   const { length, from, to } = closing;
   const tables = [
@@ -91,7 +91,7 @@ export async function deleteRollups(tx: Tx, closing: CompactionStep): Promise<vo
       where interval_min = ${sql.lit(length)} and at >= ${from} and at < ${to}`.execute(tx);
 }
 
-/** Takes away all that `makeSpans` makes. */
+/** Deletes all rollups that `compactRollups` builds. */
 export async function deleteAllCompactedRollups(tx: Tx): Promise<void> {
   for (const table of ['analytics_total', 'analytics_breakdown'] as const)
     await tx.deleteFrom(table).where('interval_min', '>', ROLLUP_INTERVALS_MIN[0]).execute();
@@ -107,7 +107,7 @@ const isBelow = ({ below, from, to }: CompactionStep) =>
 const binOf = ({ length }: CompactionStep) =>
   sql`date_bin(make_interval(mins => ${sql.lit(length)}), at, 'epoch'::timestamptz)`;
 
-/** When the first quarter-hour begins of which anything was counted. */
+/** Returns the start of the first quarter-hour with a rollup. */
 export async function firstRollupAt(db: Db): Promise<Date | null> {
   const row = await db
     .selectFrom('analytics_total')

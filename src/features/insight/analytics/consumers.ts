@@ -7,7 +7,7 @@ interface Deps {
   users: { followerAdded: typeof followerAdded; followerRemoved: typeof followerRemoved };
 }
 
-/** Who begins to follow and who stops is counted in the transaction in which they do. */
+/** Records follows and unfollows as usage events, in their transaction. */
 export function createAnalyticsConsumers({ facts, users }: Deps): EventConsumer[] {
   const fact = (kind: UsageEvent['kind'], workspaceId: string): UsageEvent[] => [{ kind, workspaceId }];
   return [

@@ -42,7 +42,7 @@ const date = (at: string) => dateFromMs(Date.parse(at));
 
 const RANGE = 'from=2026-11-18&to=2026-11-20';
 
-describe('tables that cannot be made', () => {
+describe('invalid CSV requests', () => {
   const bad: [path: string, code: 'BAD_REQUEST' | 'NOT_FOUND', field?: string][] = [
     ['/analytics/videos?from=garbage', 'BAD_REQUEST', 'from'],
     ['/analytics/streams?filter.country=DE&filter.os=x', 'BAD_REQUEST', 'filter.os'],
@@ -50,7 +50,7 @@ describe('tables that cannot be made', () => {
     ['/usage/requests?from=2026-01-01T05:00:00Z', 'BAD_REQUEST', 'from'],
   ];
   for (const [path, code, field] of bad) {
-    test(`${path} is refused as it is in JSON`, async () => {
+    test(`${path} is rejected as it is in JSON`, async () => {
       const [table, json] = [await csv(path), await get(path)];
       json.assertError(code, field);
       table.assertError(code, field);
@@ -59,7 +59,7 @@ describe('tables that cannot be made', () => {
 });
 
 describe('lists', () => {
-  test('are pages in the order asked for, and the table has all of them', async () => {
+  test('lists are paginated in the requested order, and the CSV has all rows', async () => {
     const videos = await Promise.all(
       Array.from({ length: 5 }, (_, n) =>
         insertReadyVideo(app.container.db, account.live, { title: n === 0 ? '=Sum(A1)' : `Video ${n}` }),
@@ -108,7 +108,7 @@ describe('lists', () => {
     assert.match(table.text, /,'=Sum\(A1\),/);
   });
 
-  test('a deleted video keeps its row and its page', async () => {
+  test('a deleted video keeps its row and its report', async () => {
     await add({ at: '2026-11-18T10:00:00Z', subject: ofVideo(), sums: { views: 2 } });
     (await app.request('DELETE', `/videos/${video}`, { key })).assertOk(200);
     const row = Object((await read(`/analytics/videos?${RANGE}`)).at('data.rows.0'));
@@ -117,7 +117,7 @@ describe('lists', () => {
     assert.deepEqual([page.at('data.totals.views'), page.at('data.deletedAt')], [2, NOW]);
   });
 
-  test('countries have their names and shares, of everything or of one video', async () => {
+  test('countries have names and shares, of all content or of one video', async () => {
     const at = '2026-11-18T10:00:00Z';
     await add(
       { at, subject: ofVideo(), sums: { views: 3, watch_ms: 60_000 }, shares: { country: 'DE' } },
@@ -147,8 +147,8 @@ describe('lists', () => {
   });
 });
 
-describe('of one video, and of one stream', () => {
-  test('a video has what was watched of each second, and by whom', async () => {
+describe('analytics of one video and of one stream', () => {
+  test('a video has its retention by second and its audience', async () => {
     const at = '2026-11-18T10:00:00Z';
     const shares = {
       country: 'DE',
@@ -198,7 +198,7 @@ describe('of one video, and of one stream', () => {
     assert.equal(disposition, `attachment; filename="videos-${video}.csv"`);
   });
 
-  test('a stream has who was there when, and its broadcasts', async () => {
+  test('a stream has its audience over time, and its broadcasts', async () => {
     await add(
       {
         at: '2026-11-18T10:00:00Z',
@@ -260,8 +260,8 @@ describe('of one video, and of one stream', () => {
   });
 });
 
-describe('with money', () => {
-  test('headline figures stand beside those of the period before, and all there ever was beside a period', async () => {
+describe('analytics with revenue', () => {
+  test('headline figures include those of the previous period and of all time', async () => {
     clock.set('2026-11-01T10:00:00Z');
     const at = await creator(app);
     const [month, trial] = [await at.tier(), await at.tier({ name: 'Patron', priceCents: 900 })];
@@ -322,7 +322,7 @@ describe('with money', () => {
     assert.match(both.text, /\r\nlifetime,60,60,2,7100,7100,4,3\r\nperiod,50,/);
   });
 
-  test('asks for the finance gate; the rest is open to any key', async () => {
+  test('revenue needs the finance gate, and the rest any key', async () => {
     const { key: reader } = await app.createKey({ account, scope: 'READ_ONLY' });
     const { key: other } = await app.createKey({ account, scope: 'STANDARD', permissions: ['chat:write'] });
     const open = ['/account/analytics', '/analytics/account', '/analytics/videos', '/analytics/streams'];
@@ -338,7 +338,7 @@ describe('with money', () => {
   });
 });
 
-test('what a player tells is read a moment later', async () => {
+test('a player beacon appears in reports a moment later', async () => {
   const headers = {
     'x-forwarded-for': '198.51.100.77',
     'x-country': 'NZ',
@@ -365,7 +365,7 @@ test('what a player tells is read a moment later', async () => {
   const view = { sessionId: 'one', positionSec: 12 };
   (await app.request('POST', `/videos/${video}/views`, { body: view, headers })).assertOk(200);
   const path = `/analytics/videos/${video}?from=2026-11-20&to=2026-11-21`;
-  // A transaction of another test holds the sums back for as long as it runs.
+  // A transaction of another test delays the rollups while it runs.
   await waitFor(async () => {
     await runTask(app.container, 'sums');
     const { views, watchTimeSec } = Object((await read(path)).at('data.totals'));

@@ -6,12 +6,12 @@ import * as repository from './reads.repository.ts';
 import { EMPTY_TOTALS, type MetricTotals } from './reads.rules.ts';
 import type { AnalyticsQueries, ReadQuery, ReportHeader } from './reads.service.ts';
 
-/** Amounts of the books, in cents. */
+/** Ledger amounts in cents. */
 export interface Money {
   grossCents: number;
   feeCents: number;
   refundCents: number;
-  /** Sales. */
+  /** Number of sales. */
   count: number;
 }
 
@@ -19,37 +19,37 @@ interface Deps {
   db: Db;
   clock: Clock;
   reads: Pick<AnalyticsQueries, 'head'>;
-  /** Of each span. */
+  /** Returns the amounts of each period. */
   money(workspaceId: string, spans: readonly Interval[]): Promise<Money[]>;
-  /** Now. */
+  /** Current number of followers. */
   followers(workspaceId: string): Promise<number>;
   members: {
-    /** At each moment: how many, and what they bring in a month. */
+    /** Returns members and monthly recurring revenue at each moment. */
     at(workspaceId: string, moments: readonly Date[]): Promise<{ members: number; mrrCents: number }[]>;
     changes(workspaceId: string, spans: readonly Interval[]): Promise<{ began: number; ended: number }[]>;
   };
 }
 
-/** What there is of a span. */
+/** Figures of a period. */
 export interface PeriodFigures {
   sums: MetricTotals;
   money: Money;
-  /** Memberships that began, and ended. */
+  /** Number of memberships that began; `ended` counts those that ended. */
   began: number;
   ended: number;
 }
 
 export interface StatsReport {
   head: ReportHeader;
-  /** Now. */
+  /** Current number of followers. */
   followers: number;
   lifetime: PeriodFigures;
   period: PeriodFigures;
-  /** When the period ends, or now. */
+  /** Members at the end of the period, or now. */
   members: number;
 }
 
-/** A span, and what stood at its beginning and its end. */
+/** Period with the balances at its beginning and its end. */
 export interface PeriodBalance extends PeriodFigures {
   followers: number;
   members: number;
@@ -126,7 +126,7 @@ export function createFinanceAnalytics(deps: Deps): FinanceAnalytics {
 const NONE: PeriodFigures = { sums: EMPTY_TOTALS, money: NO_MONEY, began: 0, ended: 0 };
 const NOBODY = { members: 0, mrrCents: 0 };
 
-/** More than were lost. */
+/** Returns the net change of followers. */
 export const followersIn = ({ newFollowers, lostFollowers }: MetricTotals): number =>
   newFollowers - lostFollowers;
 

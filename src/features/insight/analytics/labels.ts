@@ -2,11 +2,11 @@ import type { AnalyticsBreakdownDimension } from '../../../platform/db/tables.ge
 
 const COUNTRIES = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'code' });
 
-/** What people call a country. @param code ISO 3166-1, or ZZ. */
+/** Returns the display name of a country. @param code ISO 3166-1, or ZZ. */
 export const countryName = (code: string): string =>
   /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? (COUNTRIES.of(code) ?? code) : 'Unknown';
 
-/** What people call a value that is counted by. */
+/** Returns the display name of a dimension value. */
 export function labelOf(dimension: AnalyticsBreakdownDimension, value: string): string {
   if (dimension === 'country') return countryName(value);
   if (dimension === 'quality') return `${value}p`;

@@ -36,7 +36,7 @@ const percentViewed = ({ views, watchMs }: MetricTotals, durationSec: number | n
   avgPercentViewed: durationSec === null ? null : percent(watchMs / 1000, views * durationSec),
 });
 
-/** What is not known of some viewers alone is null. */
+/** Function that returns null for values that are unknown under a filter. */
 type Known = <T>(value: T) => T | null;
 const knownIn = (share: unknown): Known => (share === null ? (value) => value : () => null);
 

@@ -14,18 +14,18 @@ import { DAILY_ROLLUP_INTERVALS_MIN, planRollupScans, type RollupScan } from './
 
 export type SubjectKind = 'ACCOUNT' | 'VIDEO' | 'STREAM';
 
-/** Whose sums: of the account the id is empty. */
+/** Owner of rollups: for an account the ID is empty. */
 export interface Subject {
   workspaceId: string;
   kind: SubjectKind;
   id: string;
 }
 
-/** Whose views count: those of the account's own sessions only where they are asked for. */
+/** Filter of views: own sessions of the account count only on request. */
 interface Counted {
   includeSelf: boolean;
   share: DimensionFilter | null;
-  /** As `findProgress` has it: up to when there are longer spans. */
+  /** End of compacted intervals, as returned by `findProgress`. */
   closedUntil: Date | null;
 }
 
@@ -36,7 +36,7 @@ const WALKS = (walks: readonly RollupScan[]) => sql`unnest(
 
 const IN_WALK = sql`interval_min = walk.length and at >= walk.begins and at < walk.ends`;
 
-/** The columns of the sums. */
+/** Column names of measures. */
 const COLUMNS = {
   views: 'views',
   uniqueViewers: 'unique_viewers',
@@ -57,7 +57,7 @@ const COLUMNS = {
 } as const satisfies Record<keyof MetricTotals, string>;
 type Measure = keyof MetricTotals;
 
-/** What is known of viewers by what they have in common. */
+/** Measures that are known per dimension value. */
 const SHARED = ['views', 'uniqueViewers', 'watchMs'] as const satisfies Measure[];
 const OF_KIND = {
   VIDEO: [...SHARED, 'impressions', 'plays'],
@@ -74,7 +74,7 @@ const OF_KIND = {
 
 const columnsOf = (measures: readonly Measure[]) => sql.join(measures.map((name) => sql.ref(COLUMNS[name])));
 
-/** Of the rows of all walks, `part`. */
+/** Returns the aggregates over the rows of all scans, `part`. */
 const added = (measures: readonly Measure[]) =>
   sql.join(
     measures.map(
@@ -84,12 +84,12 @@ const added = (measures: readonly Measure[]) =>
     ),
   );
 
-/** The rows of one walk after the other: joined, they would be looked for in all that a workspace has. */
+/** Prevents the planner from joining the scans, which would search all rows of a workspace. */
 const APART = sql`offset 0`;
 
 const own = (includeSelf: boolean) => sql`(not is_owner or ${includeSelf})`;
 
-/** What each piece has. */
+/** Returns the totals of each bucket. */
 export async function sumByBucket(
   db: Db,
   { workspaceId, kind, id }: Subject,
@@ -110,10 +110,10 @@ export async function sumByBucket(
   return pieces.map((_, piece) => ({ ...EMPTY_TOTALS, ...found.get(piece) }));
 }
 
-/** A video or stream, and what it has of a span. */
+/** Video or stream with its totals in a period. */
 export type SubjectRow = MetricTotals & {
   id: string;
-  /** What the rows are in order of. */
+  /** Sort key of the rows. */
   rank: number;
   title: string | null;
   publishedAt: Date | null;
@@ -144,7 +144,7 @@ export interface RowsQuery {
   after: RankCursor | null;
 }
 
-/** The videos or streams of which something was counted in a span. */
+/** Ranks the videos or streams with any activity in a period. */
 export async function rankSubjects(
   db: Db,
   { workspaceId, kind }: { workspaceId: string; kind: 'VIDEO' | 'STREAM' },
@@ -167,7 +167,9 @@ export async function rankSubjects(
   return rows.map((row) => ({ ...EMPTY_TOTALS, ...row }));
 }
 
-/** Found by the totals beside them: what has a share of a span has a total, and the index of those has the time first. */
+/**
+ * Joined through the totals: every share has a total in its interval, and their index begins with the time.
+ */
 const sharesOf = ({ dimension, value }: DimensionFilter) => sql`(
   select total.workspace_id, total.subject_kind, total.subject_id, total.interval_min, total.at, total.is_owner,
     part.views, part.unique_viewers, part.watch_ms
@@ -187,11 +189,11 @@ interface ShareSums {
 export interface ValueRow extends ShareSums {
   id: string;
   rank: number;
-  /** Of all values. */
+  /** Views of all values. */
   allViews: number;
 }
 
-/** The values of one dimension. */
+/** Returns the values of one dimension. */
 export async function breakdownByValue(
   db: Db,
   { workspaceId, kind, id }: Subject,
@@ -200,7 +202,7 @@ export async function breakdownByValue(
   { includeSelf, share, closedUntil }: Counted,
   { sort, take, after }: RowsQuery,
 ): Promise<ValueRow[]> {
-  // Behind the sum of all values: what is asked for of one value is its part of that.
+  // Filtered after the sum of all values, because one value is reported as its share of that.
   const only = share === null ? sql`true` : sql`"id" = ${share.value}`;
   const { rows } = await sql<ValueRow>`
     ${CUSTOM_PLAN} with counted as (
@@ -221,7 +223,7 @@ export interface BreakdownRow extends ShareSums {
   value: string;
 }
 
-/** The values of each of these dimensions, those with the most views first. @param wanted.most of each. */
+/** Returns the values of each dimension, by views. @param wanted.most maximum values per dimension. */
 export async function breakdownByDimensions(
   db: Db,
   { workspaceId, kind, id }: Subject,
@@ -244,7 +246,7 @@ export async function breakdownByDimensions(
   return rows;
 }
 
-/** How often each second of a video was watched on these UTC days. */
+/** Returns how often each second of a video was watched on these UTC days. */
 export async function sumRetention(
   db: Db,
   { workspaceId, id }: Subject,
@@ -267,7 +269,7 @@ export interface NamedSubject {
   deletedAt: Date | null;
 }
 
-/** One that was deleted, too. */
+/** Finds a video or stream, including deleted ones. */
 export async function findSubject(
   db: Db,
   workspaceId: string,
@@ -283,13 +285,16 @@ export async function findSubject(
 }
 
 export interface Progress {
-  /** Up to when everything is counted; null before the first time. */
+  /** End of the time that is counted completely; null before the first run. */
   freshUntil: Date | null;
-  /** Longer spans that end until then are there; null: none. */
+  /** End of compacted intervals; null: none. */
   closedUntil: Date | null;
 }
 
-/** To be read before the sums: what is closed stays so. */
+/**
+ * Returns the progress of rollups and compaction. Read it before the rollups: compacted intervals stay
+ * compacted.
+ */
 export async function findProgress(db: Db): Promise<Progress> {
   const row = await db
     .selectFrom('rollup_state')

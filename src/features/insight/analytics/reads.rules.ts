@@ -1,7 +1,7 @@
 import { badRequest } from '../../../kernel/errors.ts';
 import type { AnalyticsBreakdownDimension } from '../../../platform/db/tables.generated.ts';
 
-/** What the sums have of a span, before anybody reads it. */
+/** Raw totals of a period, before presentation. */
 export interface MetricTotals {
   views: number;
   uniqueViewers: number;
@@ -59,7 +59,7 @@ export const EMPTY_TOTALS: MetricTotals = {
   bitrateKbit: 0,
 };
 
-/** All of these together: numbers of spans beside each other, of which the highest peak is the peak. */
+/** Returns the totals of adjacent periods; the peak is the highest one. */
 export function totalOf(parts: readonly MetricTotals[]): MetricTotals {
   const total = { ...EMPTY_TOTALS };
   for (const part of parts) {
@@ -70,7 +70,7 @@ export function totalOf(parts: readonly MetricTotals[]): MetricTotals {
   return total;
 }
 
-/** Viewers with one thing in common, such as their country. */
+/** Filter by one property of viewers, such as their country. */
 export interface DimensionFilter {
   dimension: AnalyticsBreakdownDimension;
   value: string;
@@ -80,7 +80,7 @@ export const FILTERS = ['country', 'device', 'browser', 'os', 'referrer', 'quali
 export type FilterQuery = { [Name in `filter.${(typeof FILTERS)[number]}`]?: string };
 
 /**
- * The one filter of a query, or null. Sums know one property of a viewer at a time.
+ * Parses the only filter of a query, or null. Rollups have one property of a viewer at a time.
  *
  * @throws {AppError} BAD_REQUEST with the name of the second filter.
  */
@@ -96,7 +96,7 @@ export function parseDimensionFilter(query: FilterQuery): DimensionFilter | null
   return share.dimension === 'country' ? { ...share, value: share.value.toUpperCase() } : share;
 }
 
-/** Null without a denominator. */
+/** Returns the ratio; null without a denominator. */
 export function ratio(part: number, whole: number, digits = 2): number | null {
   return whole === 0 ? null : Number((part / whole).toFixed(digits));
 }
@@ -106,7 +106,7 @@ export const percent = (part: number, whole: number): number | null => ratio(par
 export const seconds = (ms: number): number => Math.round(ms / 1000);
 export const minutes = (ms: number): number => Math.round(ms / 60_000);
 
-/** A place in rows that a number orders, the highest first, and among equals by id. */
+/** Cursor in rows sorted by a number, the highest first, then by ID. */
 export interface RankCursor {
   rank: number;
   id: string;
@@ -114,7 +114,7 @@ export interface RankCursor {
 
 export const formatRankCursor = ({ rank, id }: RankCursor): string => `${rank} ${id}`;
 
-/** @param text of `placeText`. */
+/** @param text of `formatRankCursor`. */
 export function parseRankCursor(text: string): RankCursor {
   const gap = text.indexOf(' ');
   return { rank: Number(text.slice(0, gap)), id: text.slice(gap + 1) };

@@ -32,28 +32,28 @@ import {
 export type ReadQuery = RangeQuery &
   FilterQuery & {
     compare: 'PREVIOUS' | 'NONE';
-    /** What the account's own sessions watched is counted, too. */
+    /** Whether sessions of the account itself are counted. */
     includeSelf: boolean;
   };
 
 export type GeographyQuery = ReadQuery & { videoId?: string; streamId?: string };
 
-/** What every answer begins with. */
+/** Fields that every response begins with. */
 export interface ReportHeader {
   range: TimeRange;
   generatedAt: Date;
-  /** Up to when everything is counted; null before the first time. */
+  /** End of the time that is counted completely; null before the first run. */
   freshUntil: Date | null;
-  /** Up to when there are sums of long spans. */
+  /** End of compacted intervals. */
   closedUntil: Date | null;
 }
 
 export interface Series {
   head: ReportHeader;
-  /** What viewers have in common who are counted alone; null: all of them. */
+  /** Filter by viewers with one property; null: all viewers. */
   share: DimensionFilter | null;
   totals: MetricTotals;
-  /** Null unless asked for. */
+  /** Totals of the previous period, on request; null otherwise. */
   previous: MetricTotals | null;
   series: (MetricTotals & { date: string })[];
 }
@@ -71,11 +71,11 @@ export interface SubjectReport extends Series {
 }
 
 export interface VideoReport extends SubjectReport {
-  /** How often each second was watched, and the views of the same UTC days. */
+  /** Views per second, and the total views of the same UTC days. */
   retention: { watched: number[]; views: number };
 }
 
-/** One broadcast of a stream. */
+/** Broadcast of a stream. */
 export interface Session {
   id: string;
   startedAt: Date;
@@ -88,7 +88,7 @@ export interface StreamReport extends SubjectReport {
   sessions: Session[];
 }
 
-/** Rows, and what stands beside them. */
+/** Rows with their report header. */
 export interface Rows<R> {
   head: ReportHeader;
   share: DimensionFilter | null;
@@ -108,7 +108,7 @@ interface OneContent {
 interface Deps {
   db: Db;
   clock: Clock;
-  /** Broadcasts that were on in a span, the newest first. */
+  /** Lists the broadcasts that were live in a period, newest first. */
   sessions(workspaceId: string, streamId: string, span: Interval, most: number): Promise<Session[]>;
 }
 
@@ -120,7 +120,7 @@ interface Deps {
  */
 export interface AnalyticsQueries {
   head(query: RangeQuery): Promise<ReportHeader>;
-  /** Of the account, or of one video or stream: the series and its totals alone. */
+  /** Returns only the series and its totals, of the account or of one video or stream. */
   series(workspaceId: string, of: OneContent | null, query: ReadQuery): Promise<Series>;
   account(workspaceId: string, query: ReadQuery): Promise<AccountReport>;
   subjects(
@@ -131,7 +131,7 @@ export interface AnalyticsQueries {
   ): Promise<Rows<SubjectRow>>;
   video(workspaceId: string, id: string, query: ReadQuery): Promise<VideoReport>;
   stream(workspaceId: string, id: string, query: ReadQuery): Promise<StreamReport>;
-  /** Countries of all content, or of one video or stream. */
+  /** Returns countries of all content, or of one video or stream. */
   geography(workspaceId: string, query: GeographyQuery, wanted: RowsQuery): Promise<Rows<ValueRow>>;
 }
 
@@ -283,7 +283,7 @@ async function placed(db: Db, workspaceId: string, videoId?: string, streamId?: 
   return subject;
 }
 
-/** The UTC days that a span has a part of. */
+/** Returns the UTC days that overlap an interval. */
 function touchedDays({ from, to }: Interval): Interval {
   return {
     from: dateFromMs(Math.floor(from.getTime() / DAY_MS) * DAY_MS),

@@ -15,19 +15,19 @@ import {
 
 const QUARTER = 15;
 const DAY = 1440;
-/** Some years of quarter-hours, in minutes since 1970. */
+/** Quarter-hours of several years, in minutes since 1970. */
 const minute = fc.integer({ min: 0, max: 200_000 }).map((n) => 29_000_000 - (29_000_000 % DAY) + n * QUARTER);
 const at = (minutes: number) => dateFromMs(minutes * MINUTE_MS);
 const minutesOf = (date: Date) => date.getTime() / MINUTE_MS;
 const ordered = fc.tuple(minute, minute).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const);
 
-test('lengths are those that the tables take', () => {
+test('rollup intervals match the check constraints of the tables', () => {
   assert.deepEqual(ROLLUP_INTERVALS_MIN, VALUES.analytics_total.interval_min);
   assert.deepEqual(ROLLUP_INTERVALS_MIN, VALUES.analytics_breakdown.interval_min);
   assert.deepEqual(DAILY_ROLLUP_INTERVALS_MIN, VALUES.analytics_retention.interval_min);
 });
 
-test('walks are the time of their pieces, of sums that are there, and few', () => {
+test('scans cover exactly the time of their buckets, with existing rollups, and are few', () => {
   fc.assert(
     fc.property(ordered, fc.option(minute), ([from, to], closed) => {
       const closedUntil = closed === null ? null : at(closed);
@@ -44,13 +44,14 @@ test('walks are the time of their pieces, of sums that are there, and few', () =
       const rows = walks
         .filter((walk) => closed !== null && minutesOf(walk.to) <= closed)
         .reduce((sum, walk) => sum + (minutesOf(walk.to) - minutesOf(walk.from)) / walk.length, 0);
-      // At both ends at most three of each length and five of the 4 hours of a day; in the middle the longest.
+      // Each end needs at most three rollups of each interval and five of the 4 hours of a day; the middle
+      // uses the longest.
       assert.ok(rows <= 2 * (3 * 5 + 5) + (to - from) / 92_160, `${rows} rows`);
     }),
   );
 });
 
-test('a day of seconds is there at all times', () => {
+test('retention exists by day at all times', () => {
   const days = {
     from: at(29_000_160 - (29_000_160 % DAY)),
     to: at(29_000_160 - (29_000_160 % DAY) + 9 * DAY),
@@ -61,7 +62,7 @@ test('a day of seconds is there at all times', () => {
   );
 });
 
-test('each span is made once, of what is there, when its time is over', () => {
+test('each rollup interval is built once, from existing data, after its end', () => {
   fc.assert(
     fc.property(fc.array(minute, { minLength: 2, maxLength: 5 }), (moments) => {
       const made = new Set<string>();
@@ -90,7 +91,7 @@ test('each span is made once, of what is there, when its time is over', () => {
   );
 });
 
-test('around a day all spans are made anew that it is in, as far as they are closed', () => {
+test('a rebuilt day recomputes the intervals around it as far as they are compacted', () => {
   const day = at(29_000_160 - (29_000_160 % 92_160) + 5 * DAY);
   const around = (closed: number) =>
     planRecompaction(day, closed === 0 ? null : at(minutesOf(day) + closed)).map(({ length, from, to }) => [

@@ -15,14 +15,14 @@ export const ROLLUP_INTERVALS_MIN = [
 ] as const satisfies AnalyticsTotalIntervalMin[];
 export type RollupInterval = AnalyticsTotalIntervalMin;
 
-/** Seconds of videos are counted by the day. */
+/** Rollup intervals of retention, which is counted by day. */
 export const DAILY_ROLLUP_INTERVALS_MIN = [
   1440, 5760, 23_040, 92_160,
 ] as const satisfies AnalyticsRetentionIntervalMin[];
 
-/** Sums of one length, one after another. */
+/** Scan of consecutive rollups of one interval. */
 export interface RollupScan {
-  /** The piece that they are a part of, from 0. */
+  /** Index of the bucket that the scan belongs to. */
   piece: number;
   length: RollupInterval;
   from: Date;
@@ -30,10 +30,10 @@ export interface RollupScan {
 }
 
 /**
- * Each piece as the fewest sums that are its time. Longer ones than the shortest are there where they end before
- * `closedUntil`; null: nowhere.
+ * Returns the fewest rollups that cover each bucket exactly. Intervals longer than the shortest exist if they
+ * end before `closedUntil`; null: none.
  *
- * @param lengths of those that there are; the shortest is there at all times. Pieces begin and end on it.
+ * @param lengths existing intervals; the shortest always exists. Buckets are aligned to it.
  */
 export function planRollupScans(
   pieces: readonly Interval[],
@@ -47,7 +47,7 @@ export function planRollupScans(
   pieces.forEach(({ from, to }, piece) => {
     const endMs = to.getTime();
     for (let ms = from.getTime(); ms < endMs; ) {
-      // Nothing after that is closed: all of it is one walk.
+      // Nothing later is compacted: one scan covers it.
       const openTo = ms >= closedMs ? endMs : null;
       const length = openTo === null ? longest(ms, Math.min(endMs, closedMs), lengths, shortest) : shortest;
       const next = openTo ?? ms + length * MINUTE_MS;
@@ -60,7 +60,7 @@ export function planRollupScans(
   return walks;
 }
 
-/** The longest that begins at a moment and ends by another one. */
+/** Returns the longest interval that begins at a moment and ends by another one. */
 function longest(
   ms: number,
   endMs: number,
@@ -72,13 +72,13 @@ function longest(
   return lengths.findLast(fits) ?? otherwise;
 }
 
-/** Spans of one length, and those they are made of. */
+/** Intervals to build, and the shorter ones they are built from. */
 export interface CompactionStep extends Interval {
   length: RollupInterval;
   below: RollupInterval;
 }
 
-/** What is to be made when the time from one quarter-hour until another one is over, in this order. */
+/** Returns the compaction steps, in order, that are due when time passes from one quarter-hour to another. */
 export function planCompaction(from: Date, until: Date): CompactionStep[] {
   return ROLLUP_INTERVALS_MIN.flatMap((length, index) => {
     const below = ROLLUP_INTERVALS_MIN[index - 1];
@@ -88,9 +88,10 @@ export function planCompaction(from: Date, until: Date): CompactionStep[] {
 }
 
 /**
- * What is to be made anew when the sums of a UTC day were, as far as it is closed.
+ * Returns the compaction steps to repeat after the rollups of a UTC day were rebuilt, as far as it is
+ * compacted.
  *
- * @param closedUntil null: nothing is.
+ * @param closedUntil null: nothing is compacted.
  */
 export function planRecompaction(day: Date, closedUntil: Date | null): CompactionStep[] {
   return ROLLUP_INTERVALS_MIN.flatMap((length, index) => {
@@ -105,7 +106,7 @@ export function planRecompaction(day: Date, closedUntil: Date | null): Compactio
   });
 }
 
-/** When the span of this length begins that a moment is in. */
+/** Returns the start of the interval that contains a moment. */
 export function startOfInterval(at: Date, length: RollupInterval): Date {
   const ms = length * MINUTE_MS;
   return dateFromMs(Math.floor(at.getTime() / ms) * ms);

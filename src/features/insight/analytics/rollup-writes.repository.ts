@@ -17,7 +17,7 @@ import {
 
 type Sql = RawBuilder<unknown>;
 
-/** `level`: what a fact counts for beside its workspace. */
+/** Returns `level`: the account and the content that a usage event counts for. */
 function levelsOf(subject: string): Sql {
   return sql`(select * from (values ('ACCOUNT', ''), (${kindOf(subject)}, ${sql.raw(subject)})) one (kind, id)
     where kind is not null) level`;
@@ -28,7 +28,7 @@ function kindOf(subject: string): Sql {
   return sql`case when ${id} like 'vid\\_%' then 'VIDEO' when ${id} like 'str\\_%' then 'STREAM' end`;
 }
 
-/** `span`: the quarter-hour, and every longer one that it is in and that is made already. */
+/** Returns `span`: the quarter-hour, and every compacted interval that contains it. */
 const spansOf = ({ closedUntil }: RollupScope) => madeSpans(ROLLUP_INTERVALS_MIN, closedUntil);
 
 function madeSpans(lengths: readonly RollupInterval[], closedUntil: Date | null): Sql {
@@ -44,7 +44,7 @@ function madeSpans(lengths: readonly RollupInterval[], closedUntil: Date | null)
 const SEARCH = String.raw`(^|\.)(google|bing|duckduckgo|yahoo|ecosia|baidu|yandex|startpage|qwant|search\.brave)\.`;
 const SOCIAL = String.raw`(^|\.)(facebook|instagram|twitter|x|t\.co|reddit|linkedin|lnkd|youtube|youtu|tiktok|pinterest|whatsapp|telegram|t\.me|discord|threads|bsky|mastodon|vk|twitch)(\.|$)`;
 
-/** `share`: of what is known of a viewer, each by itself. What nobody knows is empty. */
+/** Returns `share`: each known property of a viewer as a row; unknown values are empty. */
 function sharesOf(alias: string): Sql {
   const of = (name: string) => sql.raw(`${alias}.${name}`);
   return sql`(values ('country', coalesce(${of('country')}, 'ZZ')), ('device', coalesce(${of('device')}, '')),
@@ -54,7 +54,7 @@ function sharesOf(alias: string): Sql {
       when ${of('referrer')} ~ ${SOCIAL} then 'SOCIAL' else 'LINK' end)) share (dimension, value)`;
 }
 
-/** Each viewer of a UTC day once for each of what is counted: `seen`, those who are new. */
+/** Records each viewer once per UTC day and subject; `seen` are the new ones. */
 const SEEN = sql`
   sign as (
     select * from (
@@ -96,7 +96,7 @@ function sum(measure: string, what: 'total' | 'pieces' = 'total'): Sql {
   return sql`coalesce(sum(${sql.raw(what)}) filter (where measure = ${sql.lit(measure)}), 0)::bigint`;
 }
 
-/** One row for each sum and what is added to it. */
+/** Returns one row per rollup with the increments of its measures. */
 const totalsIn = (scope: RollupScope) => sql`
   counted as (
     select workspace_id, subject_id, ${quarterHourOf('created_at')} as at, is_owner, kind as measure,
@@ -165,12 +165,12 @@ const sharesIn = (scope: RollupScope) => sql`
     on conflict (workspace_id, subject_kind, subject_id, dimension, interval_min, at, value, is_owner) do update set
       ${added('analytics_breakdown', ['views', 'unique_viewers', 'watch_ms'])})`;
 
-/** Videos are at most so long (docs/decisions/plans.md): later seconds are of none. */
+/** Maximum duration of a video (docs/decisions/plans.md); later seconds are ignored. */
 const LONGEST_SEC = 43_200;
 
 /**
- * Which seconds a player passed from beacon to beacon, where the time between them was enough for it, at twice the
- * speed: where each stretch begins and ends, summed up to arrays.
+ * Returns the seconds that a player passed between beacons, if the time sufficed at double speed: the start
+ * and end of each stretch, summed up in arrays.
  */
 const retentionIn = ({ closedUntil }: RollupScope) => sql`
   stretch as (
@@ -202,13 +202,13 @@ const retentionIn = ({ closedUntil }: RollupScope) => sql`
       select array_agg(coalesce(a, 0) + coalesce(b, 0) order by n)
       from unnest(analytics_retention.watch_counts, excluded.watch_counts) with ordinality one (a, b, n)))`;
 
-/** What is counted of content: all but what only usage is made of. */
+/** Kinds of usage events that content analytics counts; others only count as usage. */
 const KINDS = [
   ...(['BEACON', 'VIEW', 'IMPRESSION', 'JOIN', 'LEAVE', 'PRESENCE', 'CHAT', 'FOLLOW', 'UNFOLLOW'] as const),
   ...(['BROADCAST', 'LIVE'] as const),
 ];
 
-/** Adds the new facts to what is counted of content: one statement, so that each fact is read once. */
+/** Adds the new usage events to content analytics in one statement, so that each one is read once. */
 export async function addContentMetrics(tx: Tx, scope: RollupScope): Promise<void> {
   await sql`
     ${CUSTOM_PLAN} with fresh as materialized (
@@ -221,7 +221,7 @@ export async function addContentMetrics(tx: Tx, scope: RollupScope): Promise<voi
 
 const USAGE = ['STORAGE', 'EGRESS', 'ENCODE', 'LIVE', 'ROOM', 'REQUEST', 'DELIVERY'] as const;
 
-/** Adds the new facts to what was used. Storage is a gauge: of a span its highest counts. */
+/** Adds the new usage events to usage. Storage is a gauge: the maximum of an interval counts. */
 export async function addUsage(tx: Tx, scope: RollupScope): Promise<void> {
   await sql`
     ${CUSTOM_PLAN} with used as materialized (
@@ -239,7 +239,7 @@ export async function addUsage(tx: Tx, scope: RollupScope): Promise<void> {
         else usage_total.amount + excluded.amount end`.execute(tx);
 }
 
-/** Adds the new requests to those of each key and day. */
+/** Adds new requests to the counts per key and day. */
 export async function addRequests(tx: Tx, scope: RollupScope): Promise<void> {
   const errors = (from: number, to: number) =>
     sql`coalesce(sum(amount) filter (where status between ${sql.lit(from)} and ${sql.lit(to)}), 0)`;

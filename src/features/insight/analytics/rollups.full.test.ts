@@ -23,11 +23,11 @@ before(async () => {
 });
 after(() => life.close());
 
-test('the sums are those of a recount, in many histories', async () => {
+test('the rollups equal a recount, in many histories', async () => {
   await fc.assert(fc.asyncProperty(historyOf(9), life.live), { numRuns: 60 });
 });
 
-test('workers that are killed while facts come lose none and count none twice', async () => {
+test('killed workers lose no usage events and count none twice', async () => {
   const database = await createTestDatabase({ pool: 6 });
   const { db, sql } = database;
   const facts = createUsageEvents({
@@ -65,7 +65,7 @@ test('workers that are killed while facts come lose none and count none twice', 
   isOver = true;
   await Promise.all(writers);
   const sums = createRollups({ db, clock: systemClock, facts, rawDays: 90 });
-  // The database server notices after a while that the last workers are gone.
+  // The database notices only after a while that the last workers are gone.
   await waitFor(async () => {
     await sums.run();
     const [row] =

@@ -9,6 +9,6 @@ before(async () => {
 });
 after(() => life.close());
 
-test('the sums are those of a recount, whatever comes in whichever order, with kills, late commits and days made anew', async () => {
+test('the rollups equal a recount for any order of events, with kills, late commits and rebuilt days', async () => {
   await fc.assert(fc.asyncProperty(historyOf(6), life.live), { numRuns: 2 });
 });

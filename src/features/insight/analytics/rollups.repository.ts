@@ -3,26 +3,27 @@ import type { Db, Tx } from '../../../platform/db/index.ts';
 import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
 import type { RollupScope } from './beacons.repository.ts';
 
-/** What can be seen of the transactions of this database at one moment. */
+/** Visible transactions of this database at one moment. */
 export interface TransactionHorizon {
-  /** Every transaction below this one has ended, as far as it can have written facts. */
+  /** Transaction ID below which every transaction that can have written usage events has ended. */
   ended: string;
-  /** No transaction from here on had begun. */
+  /** Transaction ID from which none had begun. */
   begun: string;
-  /** There are facts of transactions that ended before an older one. */
+  /** Whether usage events exist of transactions that ended before an older one. */
   hasMore: boolean;
 }
 
 type Ended = Omit<TransactionHorizon, 'hasMore'>;
 
-/** A number of 32 bits as a whole one: it is not above `x`, and not far below. */
+/** Expression that extends a 32-bit transaction ID to 64 bits: it is not above `x`, and not far below. */
 const WHOLE = sql`case when low > x % (1::bigint << 32) then x - x % (1::bigint << 32) + low - (1::bigint << 32)
   else x - x % (1::bigint << 32) + low end`;
 
 /**
- * The snapshot of the database server has the transactions of all its databases, the longest of which may be anybody's.
- * So it is asked which ones run in this one, after the snapshot: whatever has ended since is seen by every later
- * statement. Where the role may not see those of others, the snapshot's decide.
+ * Returns below which ID all transactions of this database have ended. A server snapshot includes the
+ * transactions of all databases, any of which may be long. So this reads the ones of this database after the
+ * snapshot: every later statement sees transactions that have ended by then. A role that cannot see those of
+ * other roles falls back to the snapshot.
  */
 async function readEnded(tx: Tx): Promise<Ended> {
   const { rows } = await sql<Ended>`
@@ -61,7 +62,7 @@ export async function insertState(db: Db): Promise<void> {
   );
 }
 
-/** For statements over facts: their tables grow faster than what the planner knows of them. */
+/** Sets planner options for queries on usage events, whose tables grow faster than their statistics. */
 export async function setPlannerOptions(tx: Tx): Promise<void> {
   await sql`
     select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
@@ -70,11 +71,11 @@ export async function setPlannerOptions(tx: Tx): Promise<void> {
 
 export interface State {
   nextXid: string;
-  /** Spans that end until then are made; null before the first are. */
+  /** End of compacted intervals; null before the first. */
   closedUntil: Date | null;
 }
 
-/** @returns where the sums are, or undefined while another process adds to them. */
+/** @returns the progress of the rollups, or undefined while another process adds to them. */
 export function lockState(tx: Tx, whenTaken: 'skip' | 'wait'): Promise<State | undefined> {
   const query = tx
     .selectFrom('rollup_state')
@@ -83,10 +84,10 @@ export function lockState(tx: Tx, whenTaken: 'skip' | 'wait'): Promise<State | u
   return (whenTaken === 'skip' ? query.skipLocked() : query).executeTakeFirst();
 }
 
-/** The next facts in order of their transactions, which are taken whole. */
+/** Next usage events in order of their transactions, which are never split. */
 export interface Chunk {
   facts: number;
-  /** The last of them; null where there are none. */
+  /** Last transaction ID; null when there is none. */
   lastXid: string | null;
   from: Date;
   to: Date;
@@ -108,7 +109,7 @@ export async function advanceState(tx: Tx, nextXid: string): Promise<void> {
   await tx.updateTable('rollup_state').set({ next_xid: nextXid }).execute();
 }
 
-/** Every fact of a transaction is to be counted. */
+/** Resets the progress, so that every usage event with a transaction is counted. */
 export async function resetState(tx: Tx): Promise<void> {
   await tx
     .updateTable('rollup_state')
@@ -117,8 +118,8 @@ export async function resetState(tx: Tx): Promise<void> {
 }
 
 /**
- * All is counted that this horizon saw as ended. What ended after an older transaction is not, so freshness then
- * waits for a mark: an earlier moment, all of whose transactions have ended since.
+ * Stores that all transactions below this horizon are counted. Those that ended after an older running one
+ * are not, so freshness waits for a mark: an earlier moment whose transactions have all ended.
  */
 export async function setFreshUntil(
   tx: Tx,
@@ -134,12 +135,12 @@ export async function setFreshUntil(
     where next_xid >= ${ended}::xid8`.execute(tx);
 }
 
-/** Forgets who was seen on days of which no fact comes any more. */
+/** Deletes the unique viewers of days that receive no more usage events. */
 export async function deleteOldUniqueViewers(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('analytics_unique_viewer').where('at', '<', before).execute();
 }
 
-/** Of these days everything goes that is made of facts; longer spans are made anew with `makeSpans`. */
+/** Deletes the rollups of these days; longer intervals are rebuilt with `compactRollups`. */
 export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<RollupScope, 'days'>): Promise<void> {
   for (const table of [
     'analytics_total',
@@ -155,7 +156,9 @@ export async function deleteSums(tx: Tx, { days: { from, to } }: Pick<RollupScop
     await tx.deleteFrom(table).where('at', '>=', from).where('at', '<', to).execute();
 }
 
-/** Of these UTC days, those that have sums and whose partition of facts is gone. @returns as `YYYY-MM-DD`. */
+/**
+ * Returns the UTC days, as `YYYY-MM-DD`, that have rollups but whose partition of usage events was dropped.
+ */
 export async function daysWithoutUsageEvents(db: Db, from: Date, to: Date): Promise<string[]> {
   const { rows } = await sql<{ day: string }>`
     select to_char(day at time zone 'UTC', 'YYYY-MM-DD') as day

@@ -11,16 +11,16 @@ import * as repository from './rollups.repository.ts';
 
 /** Adds up what facts say (docs/decisions/analytics.md#rollups). */
 export interface Rollups {
-  /** Adds what was committed since the last run, unless another process is at it. @returns how many facts. */
+  /** Adds usage events committed since the last run, unless another process does. @returns their number. */
   run(): Promise<number>;
   /**
-   * Makes the sums of whole UTC days anew, one day after the other, while facts come in.
+   * Rebuilds the rollups of whole UTC days, one day at a time, while usage events arrive.
    *
    * @param from,to `YYYY-MM-DD`, both included.
-   * @throws {Error} in words for people, where a day is none or its facts are not there any more.
+   * @throws {Error} with a message for the operator, when a day is invalid or its usage events are deleted.
    */
   rebuild(from: string | undefined, to: string | undefined): Promise<{ days: string[] }>;
-  /** How far the sums are behind, as far as this process knows: runs that fail leave it growing. */
+  /** Returns the lag of the rollups as known to this process: it grows while runs fail. */
   lagSec(): number;
 }
 
@@ -28,17 +28,17 @@ interface Deps {
   db: Db;
   clock: Clock;
   facts: Pick<UsageEvents, 'renumber'>;
-  /** For so many days facts are kept. */
+  /** Retention of usage events in days. */
   rawDays: number;
-  /** The most facts that are added in one transaction. */
+  /** Maximum usage events per transaction. */
   chunk?: number;
 }
 
-/** Some seconds of work, and 100 MB of the database's memory at most. */
+/** Default chunk: some seconds of work, and at most 100 MB of database memory. */
 const CHUNK = 20_000;
-/** Facts of a day come on the next one at the latest. */
+/** Days for which unique viewers are stored: usage events of a day arrive on the next one at the latest. */
 const SEEN_DAYS = 2;
-/** What comes later than that is added to each span by itself. */
+/** Delay of compaction; later usage events are added to each interval separately. */
 const CLOSED_AFTER_MS = 10 * MINUTE_MS;
 
 /** @throws when usage events of one of the days have been deleted: rollups without them would be too low. */
@@ -54,7 +54,7 @@ async function assertUsageEvents(db: Db, firstMs: number, lastMs: number): Promi
 
 export function createRollups({ db, clock, facts: written, rawDays, chunk = CHUNK }: Deps): Rollups {
   let freshMs = clock.ms();
-  /** @returns how many facts were added, and whether there are more. */
+  /** @returns the number of added usage events, and whether there are more. */
   const step = (horizon: repository.TransactionHorizon, at: Date) =>
     db.transaction().execute(async (tx) => {
       await repository.setPlannerOptions(tx);
@@ -102,7 +102,7 @@ export function createRollups({ db, clock, facts: written, rawDays, chunk = CHUN
         ({ isDone } = added);
       }
       freshMs = (await findProgress(db)).freshUntil?.getTime() ?? 0;
-      // Before the first time that all was counted, nothing is known to be over.
+      // Nothing is known to be complete before the first full count.
       if (freshMs > 0) await closeUntil(db, startOfInterval(dateFromMs(freshMs - CLOSED_AFTER_MS), 15));
       await repository.deleteOldUniqueViewers(db, dateFromMs(dayOf(freshMs) - SEEN_DAYS * DAY_MS));
       return facts;
@@ -122,7 +122,7 @@ export function createRollups({ db, clock, facts: written, rawDays, chunk = CHUN
   };
 }
 
-/** Makes longer spans whose time is over, a day in each transaction, unless another process is at it. */
+/** Compacts intervals that have ended, one day per transaction, unless another process does. */
 async function closeUntil(db: Db, target: Date): Promise<void> {
   for (let isDone = false; !isDone; ) {
     isDone = await db.transaction().execute(async (tx) => {
@@ -141,9 +141,10 @@ async function closeUntil(db: Db, target: Date): Promise<void> {
 }
 
 /**
- * A place that no transaction has come to yet is of another server, where the database was before.
+ * Resets the progress when its transaction ID is in the future, which means that the database was restored
+ * from another server.
  *
- * @returns whether it was so.
+ * @returns whether it was reset.
  */
 function resetAfterRestore(
   { db, facts }: Pick<Deps, 'db' | 'facts'>,
@@ -181,7 +182,7 @@ const nameOf = (ms: number) => dateFromMs(ms).toISOString().slice(0, 10);
 const behind = (xid: string | null) => String(BigInt(xid ?? '0') + 1n);
 const later = (one: string, other: string) => (BigInt(one) > BigInt(other) ? one : other);
 
-/** @throws {Error} for days that cannot be made anew. */
+/** @throws {Error} for days that cannot be rebuilt. */
 function parseDays(
   { from, to }: { from: string | undefined; to: string | undefined },
   today: number,

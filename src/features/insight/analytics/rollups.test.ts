@@ -11,7 +11,7 @@ import { systemClock } from '../../../kernel/clock.ts';
 import { DAY_MS } from '../../../kernel/durations.ts';
 import { createRollups } from './index.ts';
 
-/** The command line goes by the system's clock. */
+/** The command line uses the system clock. */
 const clock = new TestClock(systemClock.now().toISOString());
 let app: TestApp;
 before(async () => {
@@ -29,7 +29,7 @@ const viewsOf = async (workspaceId: string) => {
   return rows.reduce((sum, { views }) => sum + Number(views), 0);
 };
 
-test('a transaction that ends late is not passed over, and freshness waits for it', async () => {
+test('a late transaction is counted, and freshness waits for it', async () => {
   const { db, facts } = app.container;
   const workspaceId = 'wsp_late';
   const written = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ test('a transaction that ends late is not passed over, and freshness waits for i
   assert.deepEqual([await viewsOf(workspaceId), await freshUntil()], [2, clock.now()]);
 });
 
-test('days of standstill are caught up in steps, and nobody is counted twice by two workers', async () => {
+test('a backlog of days is added in steps, and two workers count no event twice', async () => {
   const { db, facts } = app.container;
   const workspaceId = 'wsp_still';
   const start = clock.ms() - 2 * DAY_MS;
@@ -66,7 +66,7 @@ test('days of standstill are caught up in steps, and nobody is counted twice by 
   const open = () => createRollups({ db, clock, facts, rawDays: 90, chunk: 200 });
   const [one, other] = [open(), open()];
   let added = 0;
-  // Transactions of other tests on the same server are waited for, too.
+  // This also waits for transactions of other tests on the same server.
   await waitFor(async () => {
     for (const facts of await Promise.all([one.run(), other.run()])) added += facts;
     return added >= 900;
@@ -76,7 +76,7 @@ test('days of standstill are caught up in steps, and nobody is counted twice by 
   assert.deepEqual([one.lagSec(), other.lagSec()], [0, 0]);
 });
 
-test('what the sums are behind grows while runs fail', async () => {
+test('the rollup lag grows while runs fail', async () => {
   const { sql, metrics } = app.container;
   const behind = async () =>
     /^marquee_sums_behind_seconds (.*)$/m.exec(await metrics.registry.metrics())?.[1];
@@ -91,7 +91,7 @@ test('what the sums are behind grows while runs fail', async () => {
   assert.equal(await behind(), '0');
 });
 
-test('a database that came from another server is counted on, with what was not counted there', async () => {
+test('a database moved to another server continues counting, including its uncounted events', async () => {
   const { db, sql, facts } = app.container;
   const workspaceId = 'wsp_moved';
   const views = [0, 1].map(() => ({ kind: 'VIEW' as const, workspaceId, subjectId: 'vid_1' }));
@@ -100,7 +100,7 @@ test('a database that came from another server is counted on, with what was not 
   const [state] = await sql`select next_xid::text::bigint as next from rollup_state`;
   clock.advance(1000);
   await db.transaction().execute((tx) => facts.append(tx, [...views, ...views]));
-  // There, its transactions had come further.
+  // Transaction IDs of the other server were higher.
   await sql`update usage_event set xid = (xid::text::bigint + 1e9::bigint)::text::xid8 where xid < ${String(state?.next)}::xid8`;
   await sql`update rollup_state set next_xid = (next_xid::text::bigint + 1e9::bigint)::text::xid8`;
   await run();
@@ -110,7 +110,7 @@ test('a database that came from another server is counted on, with what was not 
   assert.deepEqual(await freshUntil(), clock.now());
 });
 
-test('the operator makes days anew, and is told which ones cannot be', async () => {
+test('the operator rebuilds days and gets an error for days that cannot be rebuilt', async () => {
   const { sql, facts } = app.container;
   const today = clock.now().toISOString().slice(0, 10);
   await sql`update analytics_total set views = views + 7 where workspace_id = 'wsp_still'`;

@@ -100,7 +100,7 @@ const COUNTRY_COLUMNS = [
 ] as const;
 const ALL_ROWS = 'With `Accept: text/csv`, returns all rows.';
 
-/** The lists: rows in `data.rows`, beside what every answer begins with. */
+/** Returns the list routes: rows in `data.rows`, with the fields of the report header. */
 function listRoutes({ reads, cursors }: Deps): Route[] {
   const list = { ...anyKey, method: 'GET' } as const;
   const reply = <S extends TSchema>(schema: S, csv: readonly string[]) =>
@@ -282,7 +282,7 @@ interface Listed<R, C extends string, T extends Cells<C>> {
   columns: readonly C[];
 }
 
-/** A page of rows with a rank, or all of them as a table. */
+/** Returns a page of ranked rows, or all of them as CSV. */
 async function paged<R extends { id: string; rank: number }, C extends string, T extends Cells<C>>(
   { cursors, scope, query, acceptsCsv }: Asked,
   listed: Listed<R, C, T>,

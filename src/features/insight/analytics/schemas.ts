@@ -68,7 +68,7 @@ export const GeographyQuery = rowsQuery(['views', 'watchTimeSec'], {
   streamId: IdFilter('stream'),
 });
 
-/** What every answer begins with. */
+/** Fields that every response begins with. */
 export const HEAD = {
   from: Instant,
   to: Instant,
@@ -86,7 +86,7 @@ export const RowsHead = Type.Object(HEAD);
 
 const Count = Type.Integer({ minimum: 0 });
 const Rate = (description: string) => Nullable(Type.Number({ description }));
-/** Of viewers with one thing in common nobody counts it. */
+/** Integer that is unknown under a filter. */
 const Unfiltered = (description = 'Null when a filter is used.') => Nullable(Type.Integer({ description }));
 const VIEWED = { views: Count, uniqueViewers: Count, watchTimeSec: Count };
 const AVERAGE = { avgViewDurationSec: Rate('Average view duration; null without views.') };

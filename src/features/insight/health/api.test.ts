@@ -18,14 +18,14 @@ const page = async (path: string) => {
   return [statusCode, await body.json()];
 };
 
-test('GET /health answers without a key', async () => {
+test('GET /health responds without a key', async () => {
   const expected = { status: 'OK', version: '1.0.0', time: '2026-11-20T09:00:00.000Z' };
   const answer = (await app.request('GET', '/health')).assertOk(200).assertRateLimited(false);
   assert.deepEqual(answer.json, { success: true, data: expected });
   assert.equal((await app.request('HEAD', '/health')).status, 200);
 });
 
-test('without its media process it is DEGRADED and still answers 200', async () => {
+test('health without the media process is DEGRADED and still responds with 200', async () => {
   mediaRuns = false;
   assert.equal((await app.request('GET', '/health')).assertOk(200).at('data.status'), 'DEGRADED');
   mediaRuns = true;
@@ -36,7 +36,7 @@ test('other methods are 405', async () => {
   assert.equal(answer.headers.allow, 'GET');
 });
 
-test('/healthz says that the process lives, /readyz that it can serve; /health and /health/ready are 503 without the database', async () => {
+test('/healthz reports that the process is alive, /readyz that it can serve; /health and /health/ready are 503 without the database', async () => {
   assert.deepEqual(await page('/healthz'), [200, { status: 'OK' }]);
   assert.deepEqual(await page('/readyz'), [200, { status: 'OK' }]);
   await app.container.sql.end();

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { HealthProbes } from './probes.ts';
 
-/** `/healthz` and `/readyz`, for orchestrators: the process lives; it can serve. */
+/** Serves `/healthz` and `/readyz` for orchestrators: liveness and readiness. */
 export function healthPages({ probes }: { probes: HealthProbes }): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/healthz', async () => ({ status: 'OK' }));

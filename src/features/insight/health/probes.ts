@@ -3,28 +3,28 @@ import type { Db } from '../../../platform/db/index.ts';
 import type { Probe } from './readiness.service.ts';
 import * as repository from './repository.ts';
 
-/** The parts that decide whether the platform serves. */
+/** Components that decide whether the platform serves requests. */
 export interface HealthProbes {
   database(): Promise<boolean>;
-  /** The media role's process runs, or this node has none. */
+  /** Reports whether the media process runs, or this node has none. */
   media(): boolean;
 }
 
-/** A delivery that nobody has taken for so long shows that workers are missing or too few. */
+/** Maximum wait of an unclaimed delivery; longer means missing or too few workers. */
 const WAIT_MAX_SEC = 60;
 const ATTEMPTS_MS = 300_000;
-/** One or two receivers that are gone say nothing about us. */
+/** Minimum receivers for a verdict: one or two failing ones do not indicate a problem here. */
 const RECEIVERS_MIN = 3;
 
-/** How deliveries get on. */
+/** Health of webhook deliveries. */
 export interface DeliveryHealth {
-  /** How long the longest waiting delivery has been due while nobody has any of its webhook in hand. */
+  /** Returns how long the oldest due delivery has waited, ignoring webhooks with a delivery in progress. */
   oldestWaitSec(db: Db): Promise<number>;
-  /** How many webhooks were tried of late, and how many of them answered at all. */
+  /** Returns how many webhooks were attempted since then, and how many of them responded. */
   attemptsSince(db: Db, since: Date): Promise<{ tried: number; answered: number }>;
 }
 
-/** The probes of what is seen in the database. */
+/** Returns the probes that read the database. */
 export function databaseProbes({
   db,
   clock,
@@ -46,7 +46,7 @@ export function databaseProbes({
     async queue() {
       return (await deliveries.oldestWaitSec(db)) > WAIT_MAX_SEC ? 'DEGRADED' : 'OK';
     },
-    /** An error status is an answer: what counts is whether the deliveries get out. */
+    /** Reports the delivery of webhooks; an error status counts as delivered. */
     async webhooks() {
       const since = dateFromMs(clock.ms() - ATTEMPTS_MS);
       const { tried, answered } = await deliveries.attemptsSince(db, since);
@@ -55,11 +55,11 @@ export function databaseProbes({
   };
 }
 
-/** Providers are asked so seldom, however often we are: they count calls. After a failure it is sooner. */
+/** Minimum interval between provider checks, because providers count calls. It is shorter after a failure. */
 const PROVIDERS_MS = 60_000;
 const PROVIDERS_AGAIN_MS = 10_000;
 
-/** @param options.ping resolves where every provider of payments can be asked. */
+/** @param options.ping resolves when every payment provider is available. */
 export function paymentsProbe({ clock, ping }: { clock: Clock; ping(): Promise<void> }): Probe {
   let last: { until: number; answer: Promise<void> } | null = null;
   return async () => {

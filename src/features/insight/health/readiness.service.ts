@@ -16,12 +16,12 @@ export const COMPONENTS = [
 export type Component = (typeof COMPONENTS)[number];
 export type Status = 'OK' | 'DEGRADED' | 'DOWN';
 
-/** Tries a part out. One that throws, or takes too long, is DOWN. */
+/** Probe of a component. One that throws, or takes too long, is DOWN. */
 export type Probe = () => Promise<'OK' | 'DEGRADED'>;
 
 export interface ComponentState {
   status: Status;
-  /** Of the probe; null when it did not end well. */
+  /** Duration of the probe; null when it failed. */
   latencyMs: number | null;
 }
 
@@ -29,11 +29,11 @@ export interface Readiness {
   /** DOWN with the database, DEGRADED when anything else is not OK. */
   status: Status;
   components: Record<Component, ComponentState>;
-  /** Null on a node that runs none. */
+  /** Null on a node without ffmpeg. */
   ffmpeg: FfmpegState | null;
 }
 
-/** The ffmpeg of this node, and words for what it cannot do. */
+/** Ffmpeg of this node, with messages about missing features. */
 export interface FfmpegState {
   version: string;
   lacks: string[];
@@ -41,7 +41,7 @@ export interface FfmpegState {
 }
 
 export interface ReadinessCheck {
-  /** At most one round of probes in five seconds, however many ask. */
+  /** Runs the probes at most once in five seconds, for any number of callers. */
   check(): Promise<Readiness>;
 }
 
@@ -53,7 +53,9 @@ interface Deps {
 }
 
 const LIMIT_MS = 1000;
-/** One starts a program, which takes its time on a machine that encodes; the other asks somebody far away. */
+/**
+ * Probes with a longer limit: one starts a program, which is slow while encoding, and one calls a remote API.
+ */
 const LONGER: readonly Component[] = ['transcoder', 'payments'];
 const LONGER_LIMIT_MS = 5000;
 const FRESH_MS = 5000;
@@ -85,7 +87,7 @@ export function createReadiness({ probes, ffmpeg, clock, log }: Deps): Readiness
       look('payments'),
     ]);
     const components = { database, queue, storage, ingest, transcoder, rooms, webhooks, payments };
-    // When it does not answer, the transcoder's own probe has said so.
+    // The transcoder's own probe reports when it does not respond.
     const seen = await within(LIMIT_MS, ffmpeg()).catch(() => null);
     return { status: overall(components), components, ffmpeg: seen };
   };

@@ -16,7 +16,7 @@ import { createReadiness, type Probe } from './readiness.service.ts';
 const NOW = '2026-11-20T09:00:00.000Z';
 const clock = new TestClock(NOW);
 const open = new Set<Socket>();
-/** An RTMP port as far as S0; null never answers. */
+/** First byte of a fake RTMP handshake (S0); null never responds. */
 let hello: number | null;
 let port: Server;
 let rtmpPort: number;
@@ -67,7 +67,7 @@ function listen(server: Server): Promise<AddressInfo> {
 }
 
 const ready = async () => (await app.request('GET', '/health/ready', { key })).assertOk(200);
-/** The components that are not OK. */
+/** Returns the components that are not OK. */
 async function troubles(): Promise<Record<string, string>> {
   const components: [string, { status: string }][] = Object.entries(
     Object((await ready()).at('data.components')),
@@ -76,8 +76,8 @@ async function troubles(): Promise<Record<string, string>> {
   return Object.fromEntries(found.map(([name, { status }]) => [name, status]));
 }
 
-test('the ffmpeg of the node is named, with what it lacks', async () => {
-  // On a busy machine it does not answer in time at first.
+test('readiness reports the ffmpeg of the node and its missing features', async () => {
+  // The first probe may time out on a busy machine.
   const seen = await waitFor(async () => {
     clock.advance(6000);
     return (await ready()).at('data.ffmpeg');
@@ -89,7 +89,7 @@ test('the ffmpeg of the node is named, with what it lacks', async () => {
   assert.deepEqual(encoders, [{ codec: 'H264', encoder: 'libx264', isHardware: false }]);
 });
 
-test('encoders in hardware are named where they work, and missed where they were asked for and do not', async () => {
+test('hardware encoders are listed when they work, and reported when they were requested and do not', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'readiness-'));
   const FFMPEG_PATH = await fakeNvenc(folder, 'ffmpeg');
   const env = { RTMP_PORT: String(rtmpPort), FFMPEG_PATH, VIDEO_ENCODER: 'nvenc', VIDEO_CODECS: 'h264,av1' };
@@ -113,8 +113,8 @@ test('encoders in hardware are named where they work, and missed where they were
   }
 });
 
-test('an ffmpeg without a sandbox is told of', async () => {
-  // It starts where it finds a file that no sandbox shows.
+test('an ffmpeg without a sandbox is reported', async () => {
+  // The script starts only with a file that no sandbox exposes.
   const folder = await mkdtemp(join(tmpdir(), 'readiness-'));
   const program = join(folder, 'ffmpeg');
   const script = `#!/bin/sh\n[ -r ${folder}/needed ] && exec ffmpeg "$@"\n`;
@@ -135,7 +135,7 @@ test('an ffmpeg without a sandbox is told of', async () => {
   }
 });
 
-test('every part is tried out', async () => {
+test('every component is probed', async () => {
   const answer = await ready();
   assert.equal(answer.at('data.status'), 'OK', answer.text);
   const components: [string, object][] = Object.entries(Object(answer.at('data.components')));
@@ -156,12 +156,12 @@ test('every part is tried out', async () => {
   }
 });
 
-test('a data folder that cannot be written to', async () => {
+test('storage is not OK when the data folder is not writable', async () => {
   await rm(app.container.config.DATA_DIR, { recursive: true });
   assert.deepEqual(await troubles(), { storage: 'DOWN' });
 });
 
-test('an ingest that does not run, or accepts without answering; one round of probes in five seconds', async () => {
+test('ingest is not OK when it is down, or accepts without responding; probes run once in five seconds', async () => {
   mediaRuns = false;
   assert.deepEqual(await troubles(), { ingest: 'DOWN' });
   assert.equal((await ready()).at('data.components.ingest.latencyMs'), null);
@@ -176,7 +176,7 @@ test('an ingest that does not run, or accepts without answering; one round of pr
   assert.deepEqual(await troubles(), { ingest: 'DOWN' });
 });
 
-test('where the other roles are elsewhere: the port of RTMP_URL, and a worker that takes encodes', async () => {
+test('readiness checks the port of RTMP_URL and a worker for encodes when the other roles run elsewhere', async () => {
   const env = {
     ROLES: 'api',
     FFMPEG_PATH: '/nowhere/ffmpeg',
@@ -208,7 +208,7 @@ test('where the other roles are elsewhere: the port of RTMP_URL, and a worker th
   }
 });
 
-test('without ffmpeg there is no transcoder', async () => {
+test('a node without ffmpeg reports no transcoder', async () => {
   const env = { RTMP_PORT: String(rtmpPort), FFMPEG_PATH: '/nowhere/ffmpeg' };
   const node = await startTestApp({ clock, env });
   try {
@@ -226,7 +226,7 @@ async function job(webhookId: string, ageSec: number, lease = 0): Promise<void> 
     values ('wsp_x', ${webhookId}, gen_random_uuid(), now(), clock_timestamp() - make_interval(secs => ${ageSec}::int), ${lease})`;
 }
 
-test('a delivery that no worker has taken for a minute; a slow receiver does not count', async () => {
+test('queue is not OK with a delivery unclaimed for a minute; a slow receiver does not count', async () => {
   await job('wh_soon', -30);
   await job('wh_fresh', 30);
   await job('wh_slow', 600);
@@ -245,7 +245,7 @@ async function attempt(webhookId: string, responseStatus: number | null, ageSec 
       ${responseStatus}, ${new Date(clock.ms() - ageSec * 1000)})`;
 }
 
-test('deliveries that reach none of three receivers; an error status is an answer', async () => {
+test('webhooks are not OK when deliveries reach none of three receivers; an error status counts as a response', async () => {
   await attempt('wh_a', null, 301);
   await attempt('wh_b', null);
   await attempt('wh_b', null);
@@ -259,7 +259,7 @@ test('deliveries that reach none of three receivers; an error status is an answe
   assert.deepEqual(await troubles(), {});
 });
 
-test('a probe that hangs is DOWN after a second; the whole is DOWN with the database alone', async () => {
+test('a hanging probe is DOWN after a second; the overall status is DOWN only with the database', async () => {
   const fine: Probe = async () => 'OK';
   const probes = {
     database: fine,
@@ -286,8 +286,8 @@ test('a probe that hangs is DOWN after a second; the whole is DOWN with the data
   assert.equal((await check({})).status, 'OK');
 });
 
-test('Stripe is asked once a minute, and ten seconds after a failure', async () => {
-  // Those that failed are not among them.
+test('Stripe is checked once a minute, and ten seconds after a failure', async () => {
+  // Failed calls are not included.
   const asked = () => stripe.calls.filter(({ path }) => path === '/v1/balance').length;
   const look = async () => {
     clock.advance(6000);

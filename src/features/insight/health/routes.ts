@@ -139,7 +139,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
         const state = await readiness.check();
         if (state.status === 'DOWN')
           throw new AppError('SERVICE_UNAVAILABLE', { message: downMessage(state) });
-        // The versions of programs, and what they lack, are of use to attackers.
+        // Program versions and missing features help attackers.
         return caller === null ? { ...state, ffmpeg: null } : state;
       },
     }),

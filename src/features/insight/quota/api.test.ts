@@ -16,13 +16,13 @@ const get = (key: string, path = '/quota') => app.request('GET', path, { key });
 const post = async (key: string, path: string, body?: object) =>
   (await app.request('POST', path, body === undefined ? { key } : { key, body })).string('data.id');
 
-/** What is used of each resource. */
+/** Returns the usage of each resource. */
 async function used(key: string): Promise<Record<string, number>> {
   const rows = (await get(key)).assertOk(200).list('data.resources').map(Object);
   return Object.fromEntries(rows.map((row) => [row.key, row.used]));
 }
 
-test('GET /summary counts what there is, for any key, and by workspace', async () => {
+test('GET /summary counts existing resources, for any key, and by workspace', async () => {
   const { key, account } = await app.createKey();
   const summary = async (as: string) => Object((await get(as, '/summary')).assertOk(200).at('data'));
   const stream = await post(key, '/streams', { title: 'Evening' });
@@ -53,7 +53,7 @@ test('GET /summary counts what there is, for any key, and by workspace', async (
 });
 
 describe('GET /quota', () => {
-  test('counts what each endpoint makes and removes', async () => {
+  test('quota counts what each endpoint creates and deletes', async () => {
     const { key, account } = await app.createKey();
     assert.deepEqual(await used(key), {
       STORAGE_BYTES: 0,
@@ -97,7 +97,7 @@ describe('GET /quota', () => {
       INTEGRATION_DOMAINS: 1,
     };
     assert.deepEqual(await used(key), full);
-    // The other mode, and other accounts, count by themselves.
+    // The other mode and other accounts count separately.
     const { key: testKey } = await app.createKey({ account, mode: 'test' });
     const other = await used(testKey);
     assert.deepEqual([other.API_KEYS, other.WEBHOOKS, other.STORAGE_BYTES], [1, 0, 0]);
@@ -120,7 +120,7 @@ describe('GET /quota', () => {
     });
   });
 
-  test('has the limits of the plan, and how much is left', async () => {
+  test('quota has the limits of the plan and the remaining amounts', async () => {
     const account = await app.createAccount({ plan: 'FREE' });
     const { key } = await app.createKey({ account });
     const { WEBHOOKS: webhooks, ...limits } = Object.fromEntries(
@@ -158,7 +158,7 @@ describe('GET /quota', () => {
     });
   });
 
-  test('follows a change of the plan at once, and never says that less than nothing remains', async () => {
+  test('quota follows a plan change immediately, and remaining is never negative', async () => {
     const { key, account } = await app.createKey();
     for (let n = 0; n < 4; n++) {
       await post(key, '/me/webhooks', { url: `https://receiver.example.com/${n}`, events: [] });
@@ -170,7 +170,7 @@ describe('GET /quota', () => {
     assert.deepEqual([row.limit, row.used, row.remaining], [3, 4, 0]);
   });
 
-  test('has the limits of media, in test mode too', async () => {
+  test('quota has the media limits, in test mode too', async () => {
     const account = await app.createAccount({ plan: 'PRO' });
     const media = async (mode: 'live' | 'test') => {
       const { key } = await app.createKey({ account, mode });
@@ -191,7 +191,7 @@ describe('GET /quota', () => {
     assert.deepEqual(await media('test'), { ...live, maxUploadHeight: 720, maxLiveHeight: 720 });
   });
 
-  test('has what the key itself may request, as the headers say', async () => {
+  test('quota has the request limits of the key, equal to the headers', async () => {
     const { key } = await app.createKey({ rateLimitPerMinute: 50, dailyQuota: 5 });
     await get(key);
     const answer = (await get(key)).assertOk(200);
@@ -207,7 +207,7 @@ describe('GET /quota', () => {
     assert.equal((await get(unlimited.key)).at('data.requests.perDay'), null);
   });
 
-  test('is open to any key, and to no one without', async () => {
+  test('quota is readable with any key, and not without one', async () => {
     for (const permissions of [['chat:write'], []] as const) {
       const { key } = await app.createKey({ scope: 'STANDARD', permissions: [...permissions] });
       (await get(key)).assertOk(200);

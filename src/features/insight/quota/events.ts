@@ -15,7 +15,7 @@ const data = namedSchema(
   }),
 );
 
-/** What is on at once: whoever wants more of it is refused, and knows. */
+/** Resources that count concurrent use: a rejected request informs the user already. */
 const AT_ONCE: ReadonlySet<ResourceKey> = new Set([
   'OPEN_UPLOADS',
   'CONCURRENT_STREAMS',

@@ -18,7 +18,7 @@ let app: TestApp;
 let node: TestApp;
 let livekit: LivekitStub;
 before(async () => {
-  // Of what carries rooms, it alone takes as many as the plans.
+  // Only this room engine supports as many participants as the plans.
   livekit = await startLivekitStub();
   const options = { clock, env: livekit.env, rooms: { name: 'livekit', lack: null } as const };
   app = await startTestApp(options);
@@ -33,9 +33,9 @@ after(async () => {
 const look = () =>
   Promise.all([app, node, app].map(({ container }) => runTask(container, 'use of the plans')));
 
-/** Every node has heard all hints of before, and has looked. */
+/** Waits until every node has received all earlier messages and completed a check. */
 async function settled(): Promise<void> {
-  // Hints follow the answers that they are about.
+  // Messages follow the responses that they concern.
   (await app.request('GET', '/changelog/latest')).assertOk(200);
   const heard = Promise.withResolvers<void>();
   const end = node.container.bus.subscribe('test.heard', () => heard.resolve());
@@ -55,7 +55,7 @@ async function customer(plan: Plan) {
     number += 1;
     return call('POST', '/me/webhooks', { url: `https://receiver.example.com/${number}`, events: [] });
   };
-  /** What was told so far, oldest first, as soon as there is so much. */
+  /** Waits for this many quota events and returns them, oldest first. */
   const told = (count: number) =>
     waitFor(
       async () => {
@@ -75,7 +75,7 @@ async function customer(plan: Plan) {
   return { account, call, hook, told };
 }
 
-test('80, 95 and 100 percent are told once each, until it fell below, however many look', async () => {
+test('80, 95 and 100 percent emit one event each until usage falls below, with any number of checks', async () => {
   const { call, hook, told } = await customer('STAR');
   const made: string[] = [];
   for (let n = 0; n < 8; n++) made.push((await hook()).assertOk(201).string('data.id'));
@@ -104,7 +104,7 @@ test('80, 95 and 100 percent are told once each, until it fell below, however ma
   assert.deepEqual(await told(3), [warning, exceeded, { ...warning, used: 9, sequence: 3 }]);
 });
 
-test('a refusal tells 100 percent, whatever is used, and again only after less was used', async () => {
+test('a rejection emits 100 percent at any usage, and again only after usage fell', async () => {
   const { call, told } = await customer('FREE');
   const upload = (sizeBytes: number) => call('POST', '/upload', { filename: 'a.mp4', sizeBytes });
   const id = (await upload(1000)).assertOk(201).string('data.id');
@@ -127,7 +127,7 @@ test('a refusal tells 100 percent, whatever is used, and again only after less w
   assert.deepEqual(await told(2), [exceeded, { ...exceeded, used: 0, sequence: 2 }]);
 });
 
-test('a limit that was raised is told of anew, and one that stays so is not', async () => {
+test('a raised limit emits again, and an unchanged one does not', async () => {
   const { account, hook, told } = await customer('FREE');
   const hooks = async (count: number) => {
     for (let n = 0; n < count; n++) (await hook()).assertOk(201);
@@ -140,7 +140,7 @@ test('a limit that was raised is told of anew, and one that stays so is not', as
   const three = webhooks(3, 3, 100, 1);
   assert.deepEqual(await told(1), [three]);
   await app.container.accounts.setPlan(account.email, 'STAR');
-  // Nobody looks between the change of the plan and the eighth.
+  // No check runs between the change of the plan and the eighth webhook.
   await hooks(5);
   const eight = webhooks(8, 10, 80, 2);
   assert.deepEqual(await told(2), [three, eight]);
@@ -161,7 +161,7 @@ test('a limit that was raised is told of anew, and one that stays so is not', as
   assert.deepEqual(await told(4), [three, eight, ten, webhooks(20, 25, 80, 4)]);
 });
 
-test('a refusal under a raised limit is told, also of what is told once a day', async () => {
+test('a rejection under a raised limit emits an event, also for a resource with one event per day', async () => {
   const { account, call, told } = await customer('FREE');
   const streams: string[] = [];
   for (const title of ['One', 'Two', 'Three', 'Four']) {
@@ -204,7 +204,7 @@ test('a refusal under a raised limit is told, also of what is told once a day', 
   assert.deepEqual(await ofTargets(4), [targetsOf('STAR', 1), targetsOf('PRO', 2)]);
 });
 
-test('a refusal under an Idempotency-Key tells it as well', async () => {
+test('a rejection under an Idempotency-Key emits the event as well', async () => {
   const { call, told } = await customer('FREE');
   const streamId = (await call('POST', '/streams', { title: 'One' })).string('data.id');
   const targets = Array.from({ length: 3 }, () => ({
@@ -217,7 +217,7 @@ test('a refusal under an Idempotency-Key tells it as well', async () => {
   assert.deepEqual([event?.type, event?.key], ['quota.exceeded', 'RESTREAM_TARGETS']);
 });
 
-test('what is on at once is told once a day, and nobody is notified of it', async () => {
+test('a concurrency limit emits one event per day and no notification', async () => {
   const { call, told } = await customer('FREE');
   const one = (await call('POST', '/streams', { title: 'One' })).string('data.id');
   const two = (await call('POST', '/streams', { title: 'Two' })).string('data.id');
@@ -242,8 +242,8 @@ test('what is on at once is told once a day, and nobody is notified of it', asyn
   assert.deepEqual((await call('GET', '/notifications')).list('data'), []);
 });
 
-describe('the last place', () => {
-  /** Its requests go to both nodes. */
+describe('the last unit of a resource', () => {
+  /** Creates a customer whose requests go to both nodes. */
   async function buyer(plan: Plan): Promise<Customer> {
     const account = await app.createAccount({ plan });
     const { key } = await app.createKey({ account });
@@ -278,11 +278,11 @@ describe('the last place', () => {
 
   for (const resource of RESOURCE_KEYS) {
     for (const way of QUOTA_CASES[resource]) {
-      test(`of ${resource} goes to one: ${way.name}`, () => oneGetsIt(resource, way));
+      test(`the last unit of ${resource} goes to one request: ${way.name}`, () => oneGetsIt(resource, way));
     }
   }
 
-  test('is one of every resource that a plan limits', async () => {
+  test('the cases cover every resource that a plan limits', async () => {
     const { key } = await buyer('FREE');
     const rows = (await app.request('GET', '/quota', { key })).list('data.resources').map(Object);
     assert.deepEqual(

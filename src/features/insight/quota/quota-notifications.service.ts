@@ -14,11 +14,11 @@ import { nextNotification, type ResourceMeter } from './rules.ts';
 
 const CHANGED_TOPIC = 'quota';
 const REFUSED_TOPIC = 'quota.refused';
-/** Workspaces to look at; more of them are found by what they use. */
+/** Maximum workspaces queued for a check; others are found by their usage. */
 const MOST = 5000;
 const TRIES = 5;
 
-/** Says what has become of the use of a plan: hints, which may be lost. */
+/** Returns functions that publish changes of plan usage; messages may be lost. */
 export function createQuotaSignals(bus: Pick<Bus, 'publish'>) {
   return {
     changed: (workspaceId: string) => bus.publish(CHANGED_TOPIC, workspaceId),
@@ -29,7 +29,7 @@ export function createQuotaSignals(bus: Pick<Bus, 'publish'>) {
 
 /** Tells accounts what they have used of their plans (docs/concepts/quota.md#events). */
 export interface QuotaNotifications {
-  /** Looks at the workspaces that were hinted at, and each minute at those that have used something. */
+  /** Checks workspaces with reported changes, and each minute those with recent usage. */
   run(): Promise<void>;
 }
 
@@ -76,13 +76,13 @@ export function createQuotaNotifications(deps: Deps): QuotaNotifications {
   };
 }
 
-/** What was read is good only as long as nobody has told of it meanwhile: then it is read again. */
+/** Checks a workspace. A state that another process changed after it was read is read again. */
 async function look(deps: Deps, workspaceId: string, refused: ReadonlySet<ResourceKey>): Promise<void> {
   const { db, clock, meters } = deps;
   let open = meters;
   for (let tries = 0; open.length > 0 && tries < TRIES; tries++) {
     const notices = await repository.noticesOf(db, workspaceId);
-    // Behind them: nobody has told of a plan that is newer than this one.
+    // Read after the states, so that none of them is based on a newer plan.
     const { plan, mode } = await getWorkspaceOwner(db, workspaceId);
     const again: ResourceMeter[] = [];
     for (const meter of open) {
@@ -108,7 +108,7 @@ function periodStartOf({ toldFor }: ResourceMeter, now: Date): Date | null {
 
 type Telling = NonNullable<ReturnType<typeof nextNotification>> & { used: number; limit: number };
 
-/** @returns false when somebody else was faster. */
+/** @returns false when another process was faster. */
 function tell(
   { events }: Deps,
   of: Parameters<typeof repository.upsertNotification>[1],

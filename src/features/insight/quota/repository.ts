@@ -25,9 +25,9 @@ export function noticesOf(db: Db, workspaceId: string): Promise<NoticeRow[]> {
 }
 
 /**
- * Only where nobody else has changed it since that version; null: where there was none.
+ * Writes the state if its version is unchanged; null: if there is none.
  *
- * @returns the number of the next event about it, or null when somebody was faster.
+ * @returns the sequence number of the next event about it, or null when another process was faster.
  */
 export async function upsertNotification(
   tx: Tx,
@@ -49,7 +49,7 @@ export async function upsertNotification(
   return rows[0]?.sequence ?? null;
 }
 
-/** Of the row that `putNotice` has written in this transaction. */
+/** Sets the event number of the row that `upsertNotification` wrote in this transaction. */
 export async function setSequence(
   tx: Tx,
   { workspaceId, resource }: { workspaceId: string; resource: ResourceKey },
@@ -63,7 +63,7 @@ export async function setSequence(
     .execute();
 }
 
-/** Workspaces that have used something but storage in the last half hour. */
+/** Lists workspaces with usage other than storage in the last half hour. */
 export async function lastActive(db: Db, now: Date): Promise<string[]> {
   const rows = await db
     .selectFrom('usage_total')

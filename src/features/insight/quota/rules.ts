@@ -2,18 +2,21 @@ import type { PlanLimits, ResourceKey } from '../../../kernel/plans.ts';
 
 export const UNITS = ['BYTES', 'COUNT', 'MINUTES'] as const;
 
-/** One resource, as the feature that owns it counts it. */
+/** Meter of one resource, provided by the feature that owns it. */
 export interface ResourceMeter {
   key: ResourceKey;
   unit: (typeof UNITS)[number];
-  /** null: unlimited. */
+  /** Returns the limit of the plan; null: unlimited. */
   limit(plan: PlanLimits): number | null;
   used(workspaceId: string): Promise<number>;
-  /** When `used` begins anew; without, it falls as things end. */
+  /** Returns when `used` restarts; absent: it falls as things end. */
   resetsAt?(): Date;
-  /** Both of its workspaces share it: the live one is told. */
+  /** Shared by both workspaces of the account: only the live one emits events. */
   isOfAccount?: true;
-  /** How long what was told of it holds: what is on at once rises and falls by itself. Default: until it fell. */
+  /**
+   * Period of one event per level, for concurrent use, which rises and falls by itself. Default: until usage
+   * falls.
+   */
   toldFor?: 'DAY' | 'MONTH';
 }
 
@@ -26,7 +29,10 @@ export interface Reading {
   resetsAt: Date | null;
 }
 
-/** More may be used than the plan includes: the operator makes keys without it, and plans change. */
+/**
+ * Returns the reading of a resource. Usage may exceed the limit: the operator creates keys without it, and
+ * plans change.
+ */
 export function readingOf(meter: ResourceMeter, limit: number | null, used: number): Reading {
   const { key, unit } = meter;
   const remaining = limit === null ? null : Math.max(0, limit - used);
@@ -35,13 +41,13 @@ export function readingOf(meter: ResourceMeter, limit: number | null, used: numb
 
 export const NOTIFICATION_LEVELS = [80, 95, 100] as const;
 
-/** What was told of a resource of a workspace, in its period. */
+/** Emitted level of a resource of a workspace in its period. */
 export interface NotifiedState {
-  /** The highest level; 0 for none. */
+  /** Highest emitted level; 0 for none. */
   told: number;
-  /** What was used then. */
+  /** Usage at that time. */
   toldUsed: number;
-  /** What the plan had then. */
+  /** Limit of the plan at that time. */
   toldLimit: number;
   periodStart: Date | null;
 }
@@ -49,17 +55,18 @@ export interface NotifiedState {
 export interface QuotaStatus {
   used: number;
   limit: number;
-  /** More of it was refused just now. */
+  /** Whether a request for more was just rejected. */
   isRefused: boolean;
-  /** Null for what falls as things are removed. */
+  /** Start of the period; null for usage that falls as things are deleted. */
   periodStart: Date | null;
 }
 
 /**
- * What there is to tell, and what is told from then on: each level once in a period, or until it fell below, or the
- * limit was raised. After a refusal, which tells 100 whatever is used, that is when less is used than then.
+ * Returns the event to emit and the new state: each level once per period, or until usage falls below it or
+ * the limit is raised. A rejection emits level 100 at any usage, and holds until usage falls below its value
+ * then.
  *
- * @returns null where nothing changes.
+ * @returns null when nothing changes.
  */
 export function nextNotification(
   before: NotifiedState | undefined,
@@ -77,13 +84,15 @@ export function nextNotification(
   return known === before ? null : { after: known, level: null };
 }
 
-/** Under a higher limit what was used then stands for less, and so does what was told. */
+/** Lowers the emitted level under a higher limit, where the earlier usage is a smaller share. */
 function underLimit(before: NotifiedState, limit: number): NotifiedState {
   if (limit <= before.toldLimit) return before;
   return { ...before, told: Math.min(before.told, levelOf(before.toldUsed, limit)), toldLimit: limit };
 }
 
-/** A limit of one is full by being used: there, only a refusal is news. */
+/**
+ * Returns the level of a usage. A limit of one is reached by normal use, so only a rejection emits an event.
+ */
 function levelOf(used: number, limit: number): number {
   return limit === 1 ? 0 : (NOTIFICATION_LEVELS.findLast((one) => used * 100 >= one * limit) ?? 0);
 }

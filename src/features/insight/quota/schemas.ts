@@ -100,7 +100,7 @@ export const ResourceParams = Type.Object({
   key: Type.String({ description: 'Resource key.', examples: ['WEBHOOKS'] }),
 });
 
-/** The heights of a plan in a mode, as those who encode know them. */
+/** Rendition heights of a plan in a mode, as known to the encoder. */
 export interface Heights {
   live(plan: Plan, mode: Mode): number;
   upload(plan: Plan, mode: Mode): number;

@@ -10,13 +10,13 @@ import { type Reading, type ResourceMeter, readingOf } from './rules.ts';
 interface Deps {
   db: Db;
   clock: Clock;
-  /** In the order in which they are shown. */
+  /** Meters in display order. */
   meters: readonly ResourceMeter[];
-  /** What every request is counted by. */
+  /** Counters of all requests. */
   requests: { perMinute: Pick<Counter, 'peek'>; perDay: Pick<Counter, 'peek'> };
 }
 
-/** One limit of requests; `used` is null while it cannot be counted. */
+/** Request limit; `used` is null while it cannot be counted. */
 export interface RequestWindow {
   limit: number;
   used: number | null;
@@ -31,11 +31,11 @@ export interface RequestLimits {
 }
 
 export interface Quota {
-  /** The plan as it stands: a caller may have been looked up before it changed. */
+  /** Returns the current plan and readings: the caller's plan may be outdated. */
   read(workspaceId: string): Promise<{ plan: Plan; resources: Reading[] }>;
-  /** @throws {AppError} NOT_FOUND for what is no resource. */
+  /** @throws {AppError} NOT_FOUND for an unknown resource. */
   resource(workspaceId: string, key: string): Promise<Reading>;
-  /** Of the caller, this request included. */
+  /** Returns the request limits of the caller, including this request. */
   requests(caller: Caller): Promise<RequestLimits>;
 }
 

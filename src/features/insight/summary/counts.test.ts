@@ -14,7 +14,7 @@ after(() => app.close());
 
 const STATUSES = ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'] as const;
 
-/** What a change does to the videos of a workspace, and whether it is taken back. */
+/** Change of the videos of a workspace; may be rolled back. */
 const change = fc.record({
   act: fc.constantFrom('insert', 'status', 'duration', 'delete', 'restore', 'remove', 'rename'),
   status: fc.constantFrom(...STATUSES),
@@ -25,7 +25,7 @@ const change = fc.record({
 
 type Change = typeof change extends fc.Arbitrary<infer T> ? T : never;
 
-test('what is kept is what there is, whatever changes at the same time', async () => {
+test('stored counts equal a recount under concurrent changes', async () => {
   const { account, key } = await app.createKey();
   const { db, sql } = app.container;
   const workspaceId = account.live;
@@ -84,7 +84,7 @@ test('what is kept is what there is, whatever changes at the same time', async (
     select count(*) as rows from counter_delta where workspace_id = ${workspaceId} group by name) one`;
   assert.ok(rows?.most <= 8);
 
-  // However the changes went, there is a length to lose.
+  // Ensures that a duration exists to delete, whatever the changes were.
   await insertVideo(db, workspaceId, { duration_sec: 90 });
   assert.equal(await commandLine(app, 'counts', 'check'), 'every count is right\n');
   await sql`delete from counter_delta where workspace_id = ${workspaceId} and name = 'VIDEO_MS'`;

@@ -24,14 +24,14 @@ export interface SummaryRow {
 interface Asked {
   workspaceId: string;
   accountId: string;
-  /** A member of the team, who has read what they have read; null for its owner, and for keys. */
+  /** Team member with their own read marks; null for the owner, and for keys. */
   memberId: string | null;
   now: Date;
 }
 
 /**
- * One statement, so that the numbers are of one moment. What there may be very many of is a kept count; what is on now
- * is as few rows as the plan lets be on, and what is to come or unread is found by an index of that alone.
+ * Returns the numbers in one statement, so that they are of one moment. Large sets are stored counters,
+ * active rows are limited by the plan, and upcoming or unread rows have their own index.
  */
 export async function summaryOf(
   db: Db,
@@ -73,7 +73,7 @@ export async function summaryOf(
 const keptAs = (name: CounterDeltaName, alias: string) =>
   sql`coalesce(sum(amount) filter (where name = ${sql.lit(name)}), 0)::bigint as ${sql.ref(alias)}`;
 
-/** How long all videos together are that are there. */
+/** Returns the total duration of all existing videos. */
 export async function videoMs(db: Db, workspaceId: string): Promise<number> {
   const { rows } = await sql<{ ms: number }>`
     select coalesce(sum(amount), 0)::bigint as ms from counter_delta
@@ -81,11 +81,14 @@ export async function videoMs(db: Db, workspaceId: string): Promise<number> {
   return rows[0]?.ms ?? 0;
 }
 
-/** From so many rows on a count is made one. */
+/** Number of rows above which a counter is merged into one row. */
 const MANY = 8;
 const MOST_AT_ONCE = 1000;
 
-/** Makes one row of many: at each moment their sum is the same. In order, as the rows refer to workspaces that others lock. */
+/**
+ * Merges counter rows into one without changing their sum. Ordered, because the rows reference workspaces
+ * that other transactions lock.
+ */
 export async function mergeCounterRows(db: Db): Promise<void> {
   await sql`
     with many as (select workspace_id, name from counter_delta group by 1, 2
@@ -102,17 +105,17 @@ export async function mergeCounterRows(db: Db): Promise<void> {
 export interface Correction {
   workspaceId: string;
   name: CounterDeltaName;
-  /** What the count was too low by. */
+  /** Amount by which the counter was too low. */
   amount: number;
 }
 
 /**
- * Counts everything again and adds what is missing. Kept and true counts are of one snapshot, and what changes
- * meanwhile adds its part by itself, so nothing waits.
+ * Recounts everything and adds the differences. Stored and true counts come from one snapshot, and concurrent
+ * changes add their own part, so nothing blocks.
  */
 export function recount(db: Db): Promise<Correction[]> {
   return db.transaction().execute(async (tx) => {
-    // Another one at the same time would add the same again.
+    // A concurrent recount would add the same differences again.
     await sql`lock table counter_delta in share update exclusive mode`.execute(tx);
     const { rows } = await sql<Correction>`
       with counted as (

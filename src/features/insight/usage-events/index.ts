@@ -1,4 +1,4 @@
-/** Facts: what happened to content and what was used, each a row that nobody changes; everything counted is made of them. */
+/** Usage events: immutable rows about content and usage, from which all metrics are computed. */
 
 export { createUsageEvents, type UsageEvents } from './service.ts';
 export type { UsageEvent, Viewer } from './usage-event.ts';

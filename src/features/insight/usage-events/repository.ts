@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../kernel/durations.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { UsageEventRow } from './usage-event.ts';
 
-/** One statement for all; one that is there already is left as it is. */
+/** Inserts usage events in one statement; existing ones are skipped. */
 export async function insertUsageEvents(db: Db, facts: readonly UsageEventRow[]): Promise<void> {
   await sql`
     insert into usage_event (created_at, id, workspace_id, kind, subject_id, amount, viewer, country, device, browser, os,
@@ -19,7 +19,7 @@ export async function insertUsageEvents(db: Db, facts: readonly UsageEventRow[])
     on conflict do nothing`.execute(db);
 }
 
-/** A message of a player, by its session and its number. */
+/** Beacon of a player, by its session and its number. */
 export interface BeaconKey {
   playbackSession: string;
   number: number;
@@ -46,7 +46,7 @@ function beaconsOf(db: Db, { playbackSession, before }: Omit<BeaconKey, 'number'
     .where('created_at', '>', dateFromMs(before.getTime() - 8 * DAY_MS));
 }
 
-/** Of no transaction is what is counted already. */
+/** Resets the transaction IDs of usage events; counted ones get none. */
 export async function resetTransactionIds(
   tx: Tx,
   { nextXid, freshUntil }: { nextXid: string; freshUntil: Date },

@@ -7,34 +7,38 @@ import * as repository from './repository.ts';
 import type { UsageEvent, UsageEventRow } from './usage-event.ts';
 
 export interface UsageEvents {
-  /** In the transaction of the change that it counts: both are there, or neither. */
+  /** Inserts usage events in the transaction of the change that they count. */
   append(tx: Tx, facts: readonly UsageEvent[]): Promise<void>;
-  /** Later, with others: it never waits and never fails. What is lost is counted in the metrics. */
+  /** Records a usage event in a later batch; never waits and never fails. A metric counts losses. */
   record(fact: UsageEvent): void;
   /**
-   * For a database that was restored into another server, whose transactions have smaller numbers: of this transaction
-   * are the facts that are not counted yet (of `nextXid` or a later one, or newer than `freshUntil`), and of none
-   * the others.
+   * Renumbers usage events of a database that was restored into another server, whose transaction IDs are
+   * lower: uncounted ones (of `nextXid` or later, or newer than `freshUntil`) get this transaction's ID, and
+   * the others none.
    */
   renumber(tx: Tx, counted: { nextXid: string; freshUntil: Date }): Promise<void>;
-  /** Has a player told the message of this number, in the eight days before? Sessions last for seven. */
+  /**
+   * Reports whether a player sent this message number within the last eight days. Sessions last for seven.
+   */
   isDuplicate(message: repository.BeaconKey): Promise<boolean>;
-  /** Returns the highest number that a player has told in the same time; null when there is none. */
+  /**
+   * Returns the highest message number of the session within the last eight days; null when there is none.
+   */
   lastNumber(session: Omit<repository.BeaconKey, 'number'>): Promise<number | null>;
-  /** Writes what is still to be written, for at most 5 seconds. */
+  /** Writes pending rows, for at most 5 seconds. */
   close(): Promise<void>;
 }
 
 const PAUSE_MS = 1000;
 const BATCH = 1000;
-/** Some 10 MB: what is held while the database is slow or away. */
+/** Maximum rows buffered while the database is slow or unavailable: about 10 MB. */
 const MAX_WAITING = 20_000;
 
 interface Deps {
   db: Db;
   clock: Clock;
   log: Pick<Logger, 'warn'>;
-  /** So many facts are lost. */
+  /** Called with the number of lost usage events. */
   onRowsDropped(count: number): void;
 }
 

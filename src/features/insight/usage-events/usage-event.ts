@@ -1,20 +1,20 @@
 import type { PlayerEvent } from '../../../platform/db/json-columns.ts';
 import type { UsageEventKind } from '../../../platform/db/tables.generated.ts';
 
-/** Whoever watches, without a name: all that is kept of them. */
+/** Anonymous viewer: all stored data about a viewer. */
 export interface Viewer {
-  /** Hex. With the salt of the UTC day: the same person is another one tomorrow. */
+  /** Viewer fingerprint as hex, with the salt of the UTC day: it changes daily. */
   hash: string;
-  /** ISO 3166-1, ZZ where nobody knows. */
+  /** ISO 3166-1 country; ZZ if unknown. */
   country: string;
   device: string | null;
   browser: string | null;
   os: string | null;
-  /** A host; null for what came directly. */
+  /** Referring host; null for direct visits. */
   referrer: string | null;
-  /** Kept, and never summed. */
+  /** Whether the viewer is a bot; stored, but never counted. */
   isBot: boolean;
-  /** Of a session of the account that owns the content: summed apart. */
+  /** Whether the session belongs to the owner of the content; counted separately. */
   isSelf: boolean;
 }
 
@@ -22,25 +22,27 @@ export interface Viewer {
 export interface UsageEvent {
   kind: UsageEventKind;
   workspaceId: string;
-  /** When it happened, on the server's clock. Default: now. */
+  /** Time on the server's clock. Default: now. */
   at?: Date;
-  /** The video or stream; left out for what concerns the workspace alone. */
+  /** Video or stream; absent for events of the whole workspace. */
   subjectId?: string | null;
-  /** In the unit of its kind: pieces, people, bytes or milliseconds. Default 1. */
+  /** Amount in the unit of the kind: a count, bytes or milliseconds. Default 1. */
   amount?: number;
   viewer?: Viewer | null;
-  /** Of BEACON: the session that the page was given, the number of the message, and what the player told. */
+  /**
+   * Playback session of the page for BEACON; `number` is the message number and `playerEvents` its content.
+   */
   playbackSession?: string;
   number?: number;
   playerEvents?: PlayerEvent[];
-  /** Of LIVE: the mean bitrate in this time. */
+  /** Mean bitrate of the interval, for LIVE. */
   bitrateKbps?: number | null;
-  /** Of REQUEST: by which key (null: a session of the dashboard), and with which answer. */
+  /** API key for REQUEST (null: a dashboard session); `status` is that of the response. */
   keyId?: string | null;
   status?: number;
 }
 
-/** A row to be: it has its name and its time before it is tried, so that a repeated write is one. */
+/** Row to insert: its ID and time are fixed before the first attempt, so that retries insert it once. */
 export interface UsageEventRow extends UsageEvent {
   id: string;
   at: Date;

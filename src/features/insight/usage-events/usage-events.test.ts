@@ -28,7 +28,7 @@ function open() {
 const rowsOf = (workspaceId: string) =>
   database.sql`select * from usage_event where workspace_id = ${workspaceId} order by id`;
 
-test('facts of a change are there with it, and not without it', async () => {
+test('usage events of a change commit and roll back with it', async () => {
   const { facts } = open();
   const change = (workspaceId: string, isRefused: boolean) =>
     database.db.transaction().execute(async (tx) => {
@@ -50,7 +50,7 @@ test('facts of a change are there with it, and not without it', async () => {
   assert.equal((await rowsOf('wsp_refused')).length, 0);
 });
 
-test('facts in batches come whole, and one that the database refuses takes no other with it', async () => {
+test('batched usage events are stored completely, and a rejected one does not affect others', async () => {
   const { facts, state } = open();
   const workspaceId = 'wsp_noted';
   const viewer = {
@@ -99,7 +99,7 @@ test('facts in batches come whole, and one that the database refuses takes no ot
   assert.deepEqual(rows.at(-1), { ...rows.at(-1), kind: 'REQUEST', amount: 7, key_id: 'key_1', status: 404 });
 });
 
-test('days are partitions, kept for as long as the operator says', async () => {
+test('days are partitions that are retained for the configured time', async () => {
   const { facts } = open();
   facts.record({ kind: 'CHAT', workspaceId: 'wsp_old', at: new Date('2026-11-20T10:00:00Z') });
   await facts.close();
@@ -110,7 +110,7 @@ test('days are partitions, kept for as long as the operator says', async () => {
   await maintain();
   assert.equal((await rowsOf('wsp_old')).length, 1);
   clock.set('2026-11-23T00:00:00Z');
-  // Nobody has counted it yet.
+  // The events are not counted yet.
   assert.deepEqual((await maintain()).dropped, []);
   await database.sql`
     insert into rollup_state (next_xid, fresh_until) select pg_snapshot_xmax(pg_current_snapshot()), now()`;

@@ -24,7 +24,7 @@ after(() => app.close());
 const get = (path: string, as = key) => app.request('GET', path, { key: as });
 const csv = async (path: string) =>
   (await fetch(`${app.url}/api/v1${path}`, { headers: { 'x-api-key': key, accept: 'text/csv' } })).text();
-/** What is added up, once the condition holds. */
+/** Waits until the condition holds, while rollups run, and returns the result. */
 const summed = <T>(read: () => Promise<T | false>, message: string) =>
   waitFor(
     async () => {
@@ -62,7 +62,7 @@ describe('GET /usage', { concurrency: false }, () => {
     await runTask(app.container, 'sums');
   });
 
-  test('has each piece of the range, whole minutes that add up, and the most that was stored', async () => {
+  test('usage has each bucket of the range, whole minutes that add up, and the maximum storage', async () => {
     const answer = (
       await get('/usage?from=2026-11-17&to=2026-11-20&metric=liveMinutes,storageBytes,roomMinutes')
     ).assertOk(200);
@@ -80,14 +80,14 @@ describe('GET /usage', { concurrency: false }, () => {
     });
   });
 
-  test('of other zones, hours and months', async () => {
+  test('usage in other time zones, hours and months', async () => {
     const series = async (query: string) =>
       (await get(`/usage?metric=liveMinutes&${query}`))
         .assertOk(200)
         .list('data.series')
         .map(Object)
         .map(({ date, liveMinutes }) => [date, liveMinutes]);
-    // Half past five later: what was before midnight is on the next day.
+    // India is 5:30 ahead: minutes before midnight UTC fall on the next day.
     assert.deepEqual(await series('from=2026-11-18&to=2026-11-20&timezone=Asia/Kolkata'), [
       ['2026-11-18', 0],
       ['2026-11-19', 4],
@@ -104,7 +104,7 @@ describe('GET /usage', { concurrency: false }, () => {
     assert.equal((await series('from=2025-10-20&to=2026-11-24')).length, 400);
   });
 
-  test('says the same as the quota, and as CSV', async () => {
+  test('usage equals the quota, also as CSV', async () => {
     const used = async (name: string) => (await get(`/quota/${name}`)).assertOk(200).at('data.used');
     const totals = (await get('/usage?from=2026-11-01&to=2026-12-01')).assertOk(200);
     assert.equal(await used('LIVE_MINUTES'), totals.at('data.totals.liveMinutes'));
@@ -121,7 +121,7 @@ describe('GET /usage', { concurrency: false }, () => {
     assert.equal((await get('/usage?from=2026-11-17&to=2026-11-20', other)).at('data.totals.liveMinutes'), 0);
   });
 
-  test('refuses what is no range, zone or metric, by its name', async () => {
+  test('usage rejects an invalid range, time zone or metric and names the field', async () => {
     for (const [query, field] of [
       ['from=2026-11-20&to=2026-11-19', 'to'],
       ['from=2025-10-15&to=2026-11-20', 'from'],
@@ -138,7 +138,7 @@ describe('GET /usage', { concurrency: false }, () => {
 });
 
 describe('GET /usage/requests', { concurrency: false }, () => {
-  test('counts every request of a key, refusals and 429 too, and each day by itself', async () => {
+  test('request usage counts every request of a key per day, including rejected ones and 429', async () => {
     const { key: one, id } = await app.createKey({ account, rateLimitPerMinute: 4 });
     (await get('/streams', one)).assertOk(200);
     (await get('/streams/none', one)).assertError('NOT_FOUND');
@@ -168,7 +168,7 @@ describe('GET /usage/requests', { concurrency: false }, () => {
     assert.deepEqual(rows, [expected]);
     const before = (await rowsOf(keyId))[0]?.requests ?? 0;
     tail.abort();
-    // The stream was one request when it was opened; the reads since are further ones.
+    // Opening the event stream was one request; later reads are separate ones.
     assert.ok(before > 0);
     clock.advance(24 * 3_600_000);
     await get('/me');
@@ -182,7 +182,7 @@ describe('GET /usage/requests', { concurrency: false }, () => {
     );
   });
 
-  test('pages, as CSV, and of this workspace alone', async () => {
+  test('request usage is paginated, available as CSV, and limited to this workspace', async () => {
     const all = (await get('/usage/requests?order=asc')).assertOk(200).list('data').map(Object);
     const seen: string[] = [];
     let cursor = '';
@@ -221,7 +221,7 @@ describe('GET /usage/requests', { concurrency: false }, () => {
   });
 });
 
-test('bytes of media files are counted as they leave: whole, in ranges, broken off, and not for HEAD', async () => {
+test('egress counts bytes of media files as they are sent: whole, in ranges, aborted, and not for HEAD', async () => {
   const { key: own, account: owner } = await app.createKey();
   const file = `${FOLDER}/1080p/s_00000.m4s`;
   const id = await addVideo(app.container, owner, madeUpFiles());
@@ -256,7 +256,7 @@ test('bytes of media files are counted as they leave: whole, in ranges, broken o
   assert.equal((await get('/quota/EGRESS_BYTES', own)).at('data.used'), broken);
 });
 
-test('what is stored is looked at once in each quarter-hour', async () => {
+test('storage is sampled once per quarter-hour', async () => {
   const { key: own, account: owner } = await app.createKey();
   const set = (bytes: number) =>
     app.container.sql`update workspace set storage_bytes = ${bytes} where id = ${owner.live}`;

@@ -12,8 +12,8 @@ interface Amount {
 }
 
 /**
- * What each piece of time has, by the sums of its whole UTC days and of the quarter-hours that are left: three short
- * walks of the index for each piece and metric, however much happened.
+ * Returns the amounts of each bucket from the rollups of its whole UTC days and of the remaining
+ * quarter-hours: three short index scans for each bucket and metric, regardless of traffic.
  */
 export async function getUsageAmounts(
   db: Db,
@@ -41,7 +41,7 @@ export async function getUsageAmounts(
 }
 
 export interface RequestsRow {
-  /** `<day>/<key>`: its position. */
+  /** Cursor ID, `<day>/<key>`. */
   id: string;
   date: string;
   /** Null for the dashboard. */
@@ -52,7 +52,7 @@ export interface RequestsRow {
   rateLimited: number;
 }
 
-/** A row for each day and key, the newest day first unless told. */
+/** Lists a row for each day and key, by default the newest day first. */
 export async function requestsOf(
   db: Db,
   workspaceId: string,

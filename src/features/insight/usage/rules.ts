@@ -1,7 +1,7 @@
 import { wholeMinutes } from '../../../kernel/minute-buckets.ts';
 import type { UsageTotalMetric } from '../../../platform/db/tables.generated.ts';
 
-/** What is told of the use of the platform, by its name in answers, and what is added up for it. */
+/** Usage metrics by response field, with the rollup each one reads. */
 export const METRICS = {
   storageBytes: 'STORAGE',
   egressBytes: 'EGRESS',
@@ -25,14 +25,14 @@ export const USAGE_NAMES = [
 
 export type Usage = Partial<Record<UsageName, number>>;
 
-/** In the unit of the facts, one number for each piece. */
+/** Amounts in the unit of the usage events, one per bucket. */
 export type Amounts = ReadonlyMap<UsageTotalMetric, readonly number[]>;
 
 const MINUTES: ReadonlySet<UsageName> = new Set(['encodeMinutes', 'liveMinutes', 'roomMinutes']);
 
 /**
- * What each piece used, and all of them together. Minutes are whole ones: what is left of one goes on into the next
- * piece, so that the pieces add up to the total. Of storage it is the most that was stored at a time.
+ * Returns the usage of each bucket and the totals. Minutes are whole: a remainder carries over to the next
+ * bucket, so that the buckets add up to the total. The total of storage is its maximum.
  */
 export function usageOf(
   amounts: Amounts,

@@ -80,7 +80,7 @@ export function toUsage({ range, series, totals }: UsageReport): Static<typeof U
 
 export const USAGE_COLUMNS = ['date', ...USAGE_NAMES];
 
-/** A line for each piece; what was not asked for is empty. */
+/** Returns a CSV row for each bucket; metrics that were not requested are empty. */
 export async function* usageCsvRows(report: UsageReport): AsyncGenerator<CsvRow> {
   const cell = (piece: UsageReport['series'][number]) => (name: UsageName) => piece[name] ?? null;
   for (const piece of report.series) yield [piece.date, ...USAGE_NAMES.map(cell(piece))];

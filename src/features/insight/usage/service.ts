@@ -24,7 +24,7 @@ export interface UsageReport {
   totals: Usage;
 }
 
-/** Days of UTC, as `/usage/requests` counts. */
+/** Range of UTC days, as in `/usage/requests`. */
 export interface RequestsQuery {
   keyId?: string;
   from?: string;
@@ -40,13 +40,16 @@ export interface UsageReader {
   ): Promise<UsageReport>;
   /** @throws {AppError} BAD_REQUEST, field `from` or `to`. */
   requests(workspaceId: string, query: RequestsQuery, page: PageRequest): Promise<RequestsRow[]>;
-  /** All of them. */
+  /** Returns all rows. */
   everyRequest(
     workspaceId: string,
     query: RequestsQuery,
     order: PageRequest['order'],
   ): AsyncIterable<RequestsRow>;
-  /** Of this UTC month so far, in the unit of its facts: bytes, milliseconds or pieces. */
+  /**
+   * Returns the amount of the current UTC month in the unit of its usage events: bytes, milliseconds or a
+   * count.
+   */
   thisMonth(workspaceId: string, metric: UsageTotalMetric): Promise<number>;
 }
 
@@ -109,7 +112,7 @@ export function createUsageReader({ db, clock }: Deps): UsageReader {
   };
 }
 
-/** Requests are added up by the UTC day. */
+/** Returns the range of whole UTC days, by which requests are counted. */
 function daysOf({ from, to }: RequestsQuery, nowMs: number): Interval {
   const given = { ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) };
   const range = parseDateRange({ ...given, granularity: 'DAY' }, nowMs);

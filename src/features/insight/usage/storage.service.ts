@@ -6,9 +6,9 @@ import type { UsageEvents } from '../usage-events/index.ts';
 
 const BATCH = 1000;
 
-/** How much is stored, once in each quarter-hour (docs/decisions/usage.md#storage). */
+/** Sampler of stored bytes, which runs every quarter-hour (docs/decisions/usage.md#storage). */
 export interface StorageSampler {
-  /** Nothing, where this process has looked in this quarter-hour. */
+  /** Samples once per quarter-hour and process; does nothing otherwise. */
   run(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export function createStorageSampler({ db, clock, facts }: Deps): StorageSampler
       if (quarter === seen) return;
       for (let after = ''; ; ) {
         const rows = await listWorkspacesWithStorage(db, after, BATCH);
-        // Another process may have looked as well: the highest of a quarter-hour counts, not their sum.
+        // Other processes may sample too: the maximum of a quarter-hour counts, not the sum.
         await db.transaction().execute((tx) =>
           facts.append(
             tx,

@@ -4,10 +4,10 @@ import { QUARTER_MS } from '../../../kernel/durations.ts';
 import type { UsageEvent, UsageEvents } from '../usage-events/index.ts';
 
 const PAUSE_MS = 1000;
-/** Different things that are gathered at once; more of them are noted earlier. */
+/** Maximum distinct counters in memory; more of them are flushed early. */
 const MOST = 5000;
 
-/** A fact whose amounts add up. */
+/** Usage event whose amounts can be summed. */
 export type Count = Pick<UsageEvent, 'kind' | 'workspaceId' | 'subjectId' | 'keyId' | 'status'> & {
   amount: number;
 };
@@ -17,9 +17,9 @@ export type Count = Pick<UsageEvent, 'kind' | 'workspaceId' | 'subjectId' | 'key
  * most what came in its last second or two (docs/decisions/usage.md#batched-counting).
  */
 export interface UsageAggregator {
-  /** It never waits and never fails. */
+  /** Adds a count; never waits and never fails. */
   add(count: Count): void;
-  /** Notes what was gathered. */
+  /** Records the aggregated counters. */
   flush(): void;
 }
 
@@ -41,7 +41,7 @@ export function createUsageAggregator({ clock, facts }: Deps): UsageAggregator {
   return {
     add(count) {
       const nowMs = clock.ms();
-      // What is added up by the quarter-hour is gathered within one.
+      // Rollups use quarter-hours, so a counter does not cross one.
       const quarter = Math.floor(nowMs / QUARTER_MS);
       const { kind, workspaceId, subjectId = '', keyId = '', status = '' } = count;
       const name = `${kind}/${workspaceId}/${subjectId}/${keyId}/${status}/${quarter}`;

@@ -9,7 +9,7 @@ import type { TailSubscription } from './tail-subscription.ts';
 /** Told with `<workspace>\n<type>\n<body>` of a triggered sample. */
 export const SAMPLE_TOPIC = 'event-samples';
 const BATCH = 100;
-/** Hints may be lost: it looks this often anyway. */
+/** Interval of the reads when hints are lost. */
 const POLL_MS = 1000;
 /** Two looks are at least so far apart, and take together what was committed in between. */
 const GAP_MS = 10;

@@ -37,7 +37,7 @@ const rowsOf = (key: string, count: number, query = '?limit=100') =>
     { message: `${count} rows` },
   );
 
-describe('what is recorded', { concurrency: true }, () => {
+describe('scope of a recording', { concurrency: true }, () => {
   test('a refusal with its code, a success, and which key it was', async () => {
     const { key, id } = await app.createKey();
     const missing = await send(key, '/streams/str_none?token=abc');

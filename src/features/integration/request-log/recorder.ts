@@ -23,7 +23,7 @@ export interface RecordedRequest extends CompletedRequest {
 export interface Recorder {
   /** Never waits and never fails: what there is no room for is counted and dropped. */
   note(request: CompletedRequest): void;
-  /** Writes what is still to be written, for at most 5 seconds. */
+  /** Writes pending rows, for at most 5 seconds. */
   close(): Promise<void>;
 }
 

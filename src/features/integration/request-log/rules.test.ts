@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { AppError } from '../../../kernel/errors.ts';
 import { parsePath, parseStatuses, Sampler } from './rules.ts';
 
-describe('what is recorded', () => {
+describe('scope of a recording', () => {
   const admitted = (sampler: Sampler, count: number, isError: boolean, nowMs = 0, group = 'key_1') =>
     Array.from({ length: count }, () => sampler.admits(group, isError, nowMs)).filter(Boolean).length;
 

@@ -26,7 +26,7 @@ const REPORTS: Limit = { bucket: 'reports', per: 'ip', max: 10, windowSec: 3600,
 /** `/report/:subject`, for everybody (docs/concepts/support.md#reports). */
 export function reportPages({ reports, assets, counters }: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('onRequest', rejectCrossSite);

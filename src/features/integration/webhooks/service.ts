@@ -55,7 +55,7 @@ export interface Webhooks extends WebhookAttempts {
   /** @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`; QUOTA_EXCEEDED. */
   create(owner: { workspaceId: string }, input: WebhookInput): Promise<WebhookAndSecret>;
   list(workspaceId: string, page: PageRequest): Promise<WebhookRow[]>;
-  /** As the plan counts. */
+  /** Returns the number that counts against the plan. */
   count(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<WebhookRow>;
   /**

@@ -58,7 +58,7 @@ async function told({ account }: Owner): Promise<{ type: string; data: Record<st
 }
 
 describe('POST /bridges', () => {
-  test('201 with the whole resource; what is secret in the address is neither shown nor stored', async () => {
+  test('creating a bridge returns 201 with the whole resource and masks secrets in its URL', async () => {
     const mine = await owner();
     const made = (await post(mine, { autoRestart: true })).assertOk(201);
     const id = made.string('data.id');
@@ -98,7 +98,7 @@ describe('POST /bridges', () => {
     assert.ok(wanted?.type === 'PULL_TO_STREAM' && wanted.sourceUrl === SOURCE);
   });
 
-  test('what is refused, by its field', async () => {
+  test('invalid input gets an error with the field at fault', async () => {
     const mine = await owner();
     const other = await owner();
     const cases: [object, string][] = [
@@ -128,7 +128,7 @@ describe('POST /bridges', () => {
       [{ type: 'STREAM_TO_ROOM', sourceUrl: null }, 'sourceId'],
     ];
     for (const [more, field] of cases) (await post(mine, more)).assertError('BAD_REQUEST', field);
-    // Where browsers carry rooms among themselves, there is nothing to bridge.
+    // The mesh engine runs rooms between browsers, so there is nothing to bridge.
     const rooms = { type: 'ROOM_TO_STREAM', sourceUrl: null, sourceId: 'room_1', layout: 'GRID' };
     (await post(mine, rooms)).assertError('CONFLICT', 'type');
   });
@@ -146,7 +146,7 @@ describe('POST /bridges', () => {
     }
   });
 
-  test('a target that is fed is CONFLICT, by an encoder or a bridge; so is one that is disabled', async () => {
+  test('a target that an encoder or a bridge already feeds, or that is disabled, gets CONFLICT', async () => {
     const mine = await owner();
     const id = await bridge(mine);
     (await post(mine)).assertError('CONFLICT', 'targetId');
@@ -160,7 +160,7 @@ describe('POST /bridges', () => {
     assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409]);
   });
 
-  test('keys that may not, may not', async () => {
+  test('keys without the permission are rejected', async () => {
     const mine = await owner();
     const { key } = await app.createKey({
       account: mine.account,
@@ -173,7 +173,7 @@ describe('POST /bridges', () => {
 });
 
 describe('the run of a bridge', () => {
-  test('one node has it; it connects, fails, comes back and ends, and each is told once', async () => {
+  test('one node runs the bridge, and connecting, failing, recovering and ending emit one event each', async () => {
     const mine = await owner();
     const id = await bridge(mine, { autoRestart: true });
     assert.ok((await wantedBy('node-1')).includes(id));
@@ -204,11 +204,11 @@ describe('the run of a bridge', () => {
       [1, 2, 3, 4],
     );
     assert.equal(events[3]?.data.endReason, 'SOURCE_ENDED');
-    // What is over is no hindrance.
+    // An ended bridge does not block a new one.
     (await post(mine)).assertOk(201);
   });
 
-  test('it waits for another node when its own is gone, and for the same when that begins anew', async () => {
+  test('a bridge waits for another node when its node is lost, and for the same node after a restart', async () => {
     const mine = await owner();
     const id = await bridge(mine);
     await wantedBy('node-1');
@@ -225,12 +225,12 @@ describe('the run of a bridge', () => {
     assert.equal((await get(mine, id)).string('data.status'), 'PENDING', 'a report of a former node');
   });
 
-  test('a fault of the platform is no failure: what was told stays true', async () => {
+  test('a platform fault is not a failure: emitted events stay valid', async () => {
     const mine = await owner();
     const id = await bridge(mine, { autoRestart: true });
     const types = async () => (await told(mine)).map(({ type }) => type.replace('bridge.', ''));
     const failure = { message: 'The source returned status 404.', retryCount: 1, retryInMs: 1000 };
-    /** Its process ends and is there again. */
+    /** Simulates a restart of the node's process. */
     const restart = async () => {
       await port().started('node-1');
       await wantedBy('node-1');
@@ -244,18 +244,18 @@ describe('the run of a bridge', () => {
     await restart();
     await say(id, 'ACTIVE');
     assert.deepEqual(await types(), ['connected']);
-    // A source that is gone as well is a failure.
+    // A source that is lost as well counts as a failure.
     await restart();
     await say(id, 'PENDING', failure);
     assert.deepEqual(await types(), ['connected', 'failed']);
-    // It is in a row with those before the fault.
+    // It continues the failures before the fault.
     await restart();
     await say(id, 'PENDING', failure);
     assert.deepEqual(await types(), ['connected', 'failed']);
     await restart();
     await say(id, 'ACTIVE');
     assert.deepEqual(await types(), ['connected', 'failed', 'connected']);
-    // Another node takes it up before anybody has noticed.
+    // Another node claims the bridge before the loss is detected.
     clock.advance(31_000);
     assert.ok((await wantedBy('node-2')).includes(id));
     for (const status of ['CONNECTING', 'ACTIVE'] as const) {
@@ -266,7 +266,7 @@ describe('the run of a bridge', () => {
     assert.deepEqual(await types(), ['connected', 'failed', 'connected']);
   });
 
-  test('what it fails for is final without autoRestart, and a notification', async () => {
+  test('a failure without autoRestart is final and sends a notification', async () => {
     const mine = await owner();
     const id = await bridge(mine);
     await wantedBy('node-1');
@@ -279,7 +279,7 @@ describe('the run of a bridge', () => {
     assert.equal(event?.data.status, 'FAILED');
   });
 
-  test('it ends with its time, its target and its account', async () => {
+  test('a bridge ends with its expiry, its target and its account', async () => {
     const { db } = app.container;
     const expiring = await owner();
     const stopped = await owner();
@@ -323,7 +323,7 @@ describe('the run of a bridge', () => {
     assert.equal((await told(expiring)).at(-1)?.data.endReason, 'EXPIRED');
   });
 
-  test('DELETE ends it, tells so, and forgets it', async () => {
+  test('DELETE ends the bridge, emits the event and deletes the row', async () => {
     const mine = await owner();
     const id = await bridge(mine);
     (await app.request('DELETE', `/bridges/${id}`, { key: mine.key })).assertOk(200);

@@ -44,12 +44,12 @@ export function lockBridge(tx: Tx, workspaceId: string, id: string): Promise<Bri
     .executeTakeFirst();
 }
 
-/** Of any workspace, for those who run it. */
+/** Finds a bridge of any workspace, for the nodes that run it. */
 export function findAnyBridge(db: Db, id: string): Promise<BridgeRow | undefined> {
   return db.selectFrom('bridge').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Of any workspace, for those who run it or bring it to its end. */
+/** Locks a bridge of any workspace, for the nodes that run or end it. */
 export function lockAnyBridge(tx: Tx, id: string): Promise<BridgeRow | undefined> {
   return tx.selectFrom('bridge').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
@@ -63,7 +63,7 @@ export function listBridges(
   const { status, type, targetId } = filter;
   const of = targetId === undefined ? { workspace_id: workspaceId } : { target_id: targetId };
   const listed = { table: 'bridge', prefix: 'brg', of } as const;
-  // The index of a target's bridges has them by type and status alone.
+  // The index on the target covers type and status only.
   const onPage = targetId === undefined ? pagePerCombination : pageByIndexOrder;
   const { bridge } = VALUES;
   return db
@@ -95,7 +95,7 @@ export async function isFed(tx: Tx, targetId: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Whether an open bridge of this type leads from there to here. */
+/** Reports whether an open bridge of this type connects the source and the target. */
 export async function isBridged(
   tx: Tx,
   type: BridgeType,
@@ -112,7 +112,7 @@ export async function isBridged(
   return row !== undefined;
 }
 
-/** Open bridges whose time is over, and why: one statement for all workspaces. */
+/** Lists the open bridges that must end, with the reason, in one statement for all workspaces. */
 export async function overdue(db: Db, now: Date): Promise<{ id: string; reason: BridgeEndReason }[]> {
   const { rows } = await sql<{ id: string; reason: BridgeEndReason }>`
     select bridge.id, why.reason from bridge
@@ -138,9 +138,9 @@ export async function overdue(db: Db, now: Date): Promise<{ id: string; reason: 
   return rows;
 }
 
-// What nodes run.
+// Queries of the nodes that run bridges.
 
-/** Those that are to run and that this node has, or nobody. */
+/** Selects the runnable bridges that this node holds or that are unclaimed. */
 export function runnableOn(db: Db, nodeId: string, hasRooms: boolean, now: Date): Promise<BridgeRow[]> {
   const all = db.selectFrom('bridge').selectAll();
   return (hasRooms ? all : all.where('type', '=', 'PULL_TO_STREAM'))
@@ -152,7 +152,7 @@ export function runnableOn(db: Db, nodeId: string, hasRooms: boolean, now: Date)
     .execute();
 }
 
-/** @returns those that nobody else holds, which are now this node's until `until`. */
+/** @returns the claimed rows: unheld before, leased to this node until `until`. */
 export async function claimBridges(
   db: Db,
   nodeId: string,
@@ -173,7 +173,7 @@ export async function claimBridges(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Open ones that a node holds. */
+/** Lists the open bridges leased to a node. */
 export function heldBy(db: Db, nodeId: string): Promise<{ id: string }[]> {
   return db
     .selectFrom('bridge')
@@ -183,7 +183,7 @@ export function heldBy(db: Db, nodeId: string): Promise<{ id: string }[]> {
     .execute();
 }
 
-/** Open ones whose node has let its lease run out. */
+/** Lists the open bridges with an expired lease. */
 export function abandoned(db: Db, now: Date): Promise<{ id: string }[]> {
   return db
     .selectFrom('bridge')

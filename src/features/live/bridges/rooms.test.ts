@@ -6,7 +6,7 @@ import type { BridgeReport } from '../../../media/contract/index.ts';
 
 let app: TestApp;
 before(async () => {
-  // Janus does not run: what is asked of the engine is what it can do.
+  // Janus does not run: these tests only use the capabilities of the engine.
   app = await startTestApp({ rooms: { name: 'janus', lack: null } });
 });
 after(() => app.close());
@@ -42,7 +42,7 @@ describe('bridges of rooms', () => {
   const into = (mine: Owner, targetId: string, more: object = {}) =>
     send(mine, { type: 'STREAM_TO_ROOM', sourceId: mine.streamId, targetId, ...more });
 
-  test('a room is sent to a stream until it ends, and says to which', async () => {
+  test('a room is bridged to a stream until the bridge ends, and shows the ID of that stream', async () => {
     const mine = await owner();
     const roomId = await room(mine);
     const streamOf = async () =>
@@ -75,7 +75,7 @@ describe('bridges of rooms', () => {
     (await out(mine, roomId)).assertError('CONFLICT', 'sourceId');
   });
 
-  test('a stream that plays in a room has a seat there, and is no person', async () => {
+  test('a stream that plays in a room takes a seat but is not a person', async () => {
     const mine = await owner();
     const roomId = await room(mine, { maxParticipants: 1 });
     const id = (await into(mine, roomId)).assertOk(201).string('data.id');
@@ -88,13 +88,13 @@ describe('bridges of rooms', () => {
     assert.deepEqual(guest, ['Friday', 'SPEAKER', id, 'ACTIVE']);
     const seen = await app.request('GET', `/rooms/${roomId}`, { key: mine.key });
     assert.deepEqual([seen.at('data.participantCount'), seen.at('data.status')], [1, 'CREATED']);
-    // Another stream finds no place.
+    // Another stream finds no free seat.
     const made = await app.request('POST', '/streams', { key: mine.key, body: { title: 'Second' } });
     const second = { ...mine, streamId: made.string('data.id') };
     const late = (await into(second, roomId)).assertOk(201).string('data.id');
     await wantedBy('node-1');
     assert.match(String(await port().seat(late)), /The room is full/);
-    // What a host mutes is told to whoever plays it, and the seat goes with the bridge.
+    // The node that plays the bridge gets the mute of a host, and the participant is removed with the bridge.
     const mute = { kind: 'VIDEO' };
     const at = `/rooms/${roomId}/participants/${id}`;
     (await app.request('POST', `${at}/mute`, { key: mine.key, body: mute })).assertOk(200);
@@ -106,7 +106,7 @@ describe('bridges of rooms', () => {
     await say(id, 'PENDING', { message: 'The stream has no signal.', retryCount: 1, retryInMs: 1000 });
     await app.container.bridgeRuns.sweep();
     assert.equal(typeof (await port().seat(late)), 'object');
-    // A host removes it for good.
+    // A host removes the participant permanently.
     await say(late, 'ACTIVE');
     const kick = await app.request('DELETE', `/rooms/${roomId}/participants/${late}`, { key: mine.key });
     kick.assertOk(200);
@@ -115,7 +115,7 @@ describe('bridges of rooms', () => {
     assert.equal((await get(mine, late)).at('data.endReason'), 'REMOVED');
   });
 
-  test('what is refused, by its field', async () => {
+  test('invalid input gets an error with the field at fault', async () => {
     const mine = await owner();
     const other = await owner();
     const [roomId, foreign, over] = [await room(mine), await room(other), await room(mine)];
@@ -131,7 +131,7 @@ describe('bridges of rooms', () => {
     (await out(mine, '')).assertError('BAD_REQUEST', 'sourceId');
     (await into(mine, roomId)).assertOk(201);
     (await into(mine, roomId)).assertError('CONFLICT', 'targetId');
-    // It would show itself.
+    // The room would show itself.
     (await out(mine, roomId)).assertError('CONFLICT', 'targetId');
     (await out(other, foreign)).assertOk(201);
     (await out(other, foreign)).assertError('CONFLICT', 'targetId');

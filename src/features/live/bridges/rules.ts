@@ -2,7 +2,7 @@ import { badRequest } from '../../../kernel/errors.ts';
 import { type PullUrl, parsePullUrl } from '../../../kernel/pull-url.ts';
 import type { BridgeLayout, BridgeStatus, BridgeType } from '../../../platform/db/tables.generated.ts';
 
-/** What its sender asks for. */
+/** Requested settings of a new bridge. */
 export interface BridgeWish {
   type: BridgeType;
   sourceId?: string | null;
@@ -13,9 +13,9 @@ export interface BridgeWish {
 export const OPEN: readonly BridgeStatus[] = ['PENDING', 'CONNECTING', 'ACTIVE'];
 
 /**
- * The source of a bridge, checked by its form; the guard of addresses comes behind it.
+ * Parses the source of a bridge and checks its form. The host is checked later.
  *
- * @returns the address of a pull; null for a room or a stream.
+ * @returns the URL of a pull; null for a room or a stream.
  * @throws {AppError} BAD_REQUEST, field `sourceId`, `sourceUrl` or `layout`.
  */
 export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): PullUrl | null {
@@ -37,14 +37,15 @@ export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): P
 
 interface Reported {
   status: BridgeStatus;
-  /** Of the last failure; null where it has carried media since, or never failed. */
+  /** Message of the last failure; null if the bridge never failed or has delivered media since. */
   error: string | null;
   started_at: Date | null;
 }
 
 /**
- * What receivers are told of a change; of failures in a row only the first, until it is given up. Whoever lets go of it
- * leaves `error` alone, so what was told before a fault of the platform holds behind it.
+ * Returns the event to emit for a change. Of consecutive failures only the first is reported, until the
+ * bridge gives up. Releasing a bridge keeps `error` unchanged, so the reported state stays valid after a
+ * platform fault.
  */
 export function eventOf(before: Reported, after: Reported): 'connected' | 'failed' | 'stopped' | null {
   switch (after.status) {

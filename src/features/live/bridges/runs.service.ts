@@ -27,17 +27,17 @@ export interface BridgeRunDeps {
   clock: Clock;
   log: Logger;
   rooms: Pick<BridgeParticipants, 'view' | 'seat' | 'leaveEnded'>;
-  /** What a stream is called; undefined when it is gone. */
+  /** Returns the title of a stream; undefined when the stream is deleted. */
   titleOf(streamId: string): Promise<string | undefined>;
-  /** What may be published to a stream; the streams' own. */
+  /** Returns the publish grant of a bridge for a stream; implemented by the streams feature. */
   admit: BridgePort['admit'];
 }
 
-/** What runs, where, and what becomes of it. */
+/** Runs of bridges: which node runs which bridge, and the results. */
 export interface BridgeRuns {
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: BridgePort;
-  /** Ends what is over, and frees what was held by a node that is gone. */
+  /** Ends the bridges that are due, and releases those of lost nodes. */
   sweep(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ async function endOverdue(deps: BridgeRunDeps): Promise<void> {
   }
 }
 
-/** Whoever ran it does no more: it waits for somebody else, and that is no failure of its own. */
+/** Releases a bridge from its node. It waits for another node, and this does not count as a failure. */
 async function letGo(deps: BridgeRunDeps, id: string, isStill: (row: BridgeRow) => boolean): Promise<void> {
   await withBridge(deps, id, async (told, row) => {
     if (!isStill(row)) return;
@@ -116,7 +116,7 @@ async function claimWanted(deps: BridgeRunDeps, nodeId: string, hasRooms: boolea
   return wanted.filter((one) => one !== null);
 }
 
-/** null when its address cannot be read: then it has failed. */
+/** Returns null, and fails the bridge, when its URL cannot be read. */
 async function toWanted(deps: BridgeRunDeps, row: BridgeRow): Promise<DesiredBridge | null> {
   const { id: bridgeId, type, source_id: sourceId, target_id: targetId, auto_restart: autoRestart } = row;
   try {
@@ -177,7 +177,7 @@ function changeOf(row: BridgeRow, report: BridgeReport, now: Date): BridgeChange
     case 'PENDING':
       return {
         status,
-        // That it is there says that it has failed.
+        // A non-null error marks the bridge as failed.
         error: message ?? NO_WORDS,
         retry_count: retryCount,
         next_retry_at: retryInMs === null ? null : dateFromMs(now.getTime() + retryInMs),

@@ -17,7 +17,7 @@ import { readSource } from './rules.ts';
 import type { BridgeIn } from './schemas.ts';
 import { end } from './transitions.ts';
 
-/** Told whenever a bridge is to run that did not, or no more. */
+/** Bus topic of bridges that must start or stop running. */
 export const BRIDGE_TOPIC = 'bridges';
 
 export interface BridgeDeps {
@@ -29,19 +29,19 @@ export interface BridgeDeps {
   fetcher: Pick<Outbound, 'checkUrl'>;
   streams: BridgedStreams;
   rooms: Pick<BridgeParticipants, 'lock'>;
-  /** Whether what carries rooms here can be bridged. */
+  /** Reports whether the room engine supports bridges. */
   bridgesRooms(): boolean;
 }
 
-/** Filled by the composition root. */
+/** Port that the composition root provides. */
 export interface BridgedStreams {
-  /** Under the stream's lock from here on. @returns undefined when the workspace has no such stream. */
+  /** Locks the target stream. @returns undefined when the workspace has no stream with this ID. */
   lockTarget(
     tx: Tx,
     workspaceId: string,
     id: string,
   ): Promise<{ enabled: boolean; has_signal: boolean } | undefined>;
-  /** As the plan counts: streams with a signal, and open bridges beside them. */
+  /** Counts as the plan does: streams with a signal plus open bridges. */
   countEncoders(tx: Tx, workspaceId: string): Promise<number>;
 }
 
@@ -54,7 +54,7 @@ export interface Bridges {
   create(workspaceId: string, input: BridgeIn): Promise<BridgeRow>;
   list(workspaceId: string, filter: BridgeFilter, page: PageRequest): Promise<BridgeRow[]>;
   get(workspaceId: string, id: string): Promise<BridgeRow>;
-  /** Ends it and forgets it. */
+  /** Ends and deletes the bridge. */
   remove(workspaceId: string, id: string): Promise<void>;
 }
 

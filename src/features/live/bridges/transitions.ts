@@ -6,7 +6,7 @@ import type { BridgeChange, BridgeRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { eventOf, OPEN } from './rules.ts';
 
-/** In a transaction that holds the row, at one moment. */
+/** Context of a change: a transaction that holds the row lock, and its time. */
 export interface Change {
   tx: Tx;
   append: AppendEvent;
@@ -15,7 +15,7 @@ export interface Change {
 
 const EVENTS = { connected: bridgeConnected, failed: bridgeFailed, stopped: bridgeStopped };
 
-/** Writes the change, and tells what receivers are told of it. */
+/** Writes the change and emits the event for it. */
 export async function change(
   { tx, append }: Change,
   before: BridgeRow,
@@ -39,7 +39,7 @@ export async function change(
 
 export const isOpen = ({ status }: Pick<BridgeRow, 'status'>): boolean => OPEN.includes(status);
 
-/** Ends it for good; one that has ended stays as it is. */
+/** Ends the bridge permanently; does nothing when it has already ended. */
 export async function end(told: Change, row: BridgeRow, reason: BridgeEndReason): Promise<BridgeRow> {
   if (!isOpen(row)) return row;
   return change(told, row, {

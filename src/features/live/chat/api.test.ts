@@ -28,7 +28,7 @@ after(async () => {
 const newChat = (settings: object = {}) => createChat(app, key, settings);
 
 describe('a post', () => {
-  test('answers the message, as the history and the tails of every node show it', async () => {
+  test('a post returns the message as the history and the tails of every node show it', async () => {
     const chat = await newChat();
     const tails = await Promise.all([chat.tail(), chat.tail({ on: other })]);
     for (const tail of tails) await tail.waitFor('ready');
@@ -63,7 +63,7 @@ describe('a post', () => {
     }
   });
 
-  test('has 1 to 500 code points, whatever they are joined to', async () => {
+  test('a text has 1 to 500 code points, including joined ones', async () => {
     const chat = await newChat();
     const family = '👨\u200d👩\u200d👧\u200d👦';
     const text = family.repeat(71) + '🎉'.repeat(3);
@@ -93,7 +93,7 @@ describe('a post', () => {
     assert.equal((await chat.texts())[0], 'one\r\ntwo\r\n');
   });
 
-  test('with the clientId of one within a minute is that one', async () => {
+  test('a repeated clientId within a minute returns the first message', async () => {
     const chat = await newChat();
     const same = { text: 'Once', clientId: 'c-1' };
     const ids = await Promise.all(Array.from({ length: 5 }, () => chat.say(same)));
@@ -106,7 +106,7 @@ describe('a post', () => {
     assert.notEqual(await elsewhere.say(same), ids[0]);
   });
 
-  test('replies to a message that is there, in this chat', async () => {
+  test('a message replies to an existing message of this chat', async () => {
     const chat = await newChat();
     const elsewhere = await (await newChat()).say('x');
     const gone = await chat.say('x');
@@ -117,7 +117,7 @@ describe('a post', () => {
     await chat.say({ text: 'x', replyToId: null });
   });
 
-  test('may have none of the banned words, whatever their case and what is hidden in them', async () => {
+  test('banned words are rejected in any case and with hidden characters', async () => {
     const chat = await newChat({ bannedWords: ['Spam', 'buy now', 'ﬁx', '広告', 'c++'] });
     for (const text of [
       'spam',
@@ -141,7 +141,7 @@ describe('a post', () => {
     (await patch(Array.from({ length: 201 }, () => 'x'))).assertError('BAD_REQUEST', 'bannedWords');
   });
 
-  test('is 409 while the chat is off; slow mode and who may write do not concern keys', async () => {
+  test('a post gets 409 while the chat is off; slow mode and chat mode do not limit keys', async () => {
     const chat = await newChat({ slowModeSec: 60, chatMode: 'TIER' });
     await chat.say('one');
     await chat.say('two');
@@ -153,7 +153,7 @@ describe('a post', () => {
   });
 });
 
-test('what changes for its writers is said in the chat, by nobody', async () => {
+test('changed settings are announced in the chat without an author', async () => {
   const chat = await newChat();
   await chat.say('one');
   await chat.set({ title: 'Another title' });
@@ -175,8 +175,8 @@ test('what changes for its writers is said in the chat, by nobody', async () => 
   (await chat.request('DELETE', `/${id}`)).assertOk(200);
 });
 
-describe('the caps', () => {
-  test('60 a minute for each key and stream', async () => {
+describe('rate limits', () => {
+  test('a key may post 60 messages per minute and stream', async () => {
     const chat = await newChat();
     for (let n = 0; n < 60; n++) (await chat.post('x')).assertOk(201);
     const refused = await chat.post('x');
@@ -191,7 +191,7 @@ describe('the caps', () => {
     ).assertOk(201);
   });
 
-  test('1,000 a day for each key and stream; the end of the nearer window is told', async () => {
+  test('a key may post 1,000 messages per day and stream, and Retry-After is the end of the nearer window', async () => {
     const chat = await newChat();
     const day = app.container.caps('day');
     const name = counterKey(`chat-day:key:${keyId}:${chat.id}`);
@@ -225,7 +225,7 @@ async function accountOf() {
 }
 
 describe('the history', () => {
-  test('pages in both orders, and begins behind an event or an instant', async () => {
+  test('the history is paged in both orders and begins after an event or an instant', async () => {
     const chat = await newChat();
     const messages: { id: string; eventId: string; createdAt: string }[] = [];
     for (const text of ['1', '2', '3', '4', '5']) {
@@ -257,7 +257,7 @@ describe('the history', () => {
     (await chat.request('GET', '?limit=200')).assertOk(200);
   });
 
-  test('is not kept for ever', async () => {
+  test('old messages are deleted', async () => {
     const chat = await newChat();
     await chat.say('old');
     clock.advance(31 * 86_400_000);
@@ -274,7 +274,7 @@ async function runTask(name: string) {
   await task.run();
 }
 
-test('another account sees and does nothing; a key needs the permission', async () => {
+test('another account can neither read nor write, and a key needs the permission', async () => {
   const chat = await newChat();
   const id = await chat.say('x');
   const stranger = await app.createKey();

@@ -25,7 +25,7 @@ async function newChat() {
   };
 }
 
-test('a ban that is made after one has run out is a new one, and one in force gets another end', async () => {
+test('a ban after an expired one is new, and a ban in force gets another end', async () => {
   const chat = await newChat();
   const first = (await chat.ban({ authorId, seconds: 10 })).assertOk(201);
   clock.advance(5000);
@@ -40,21 +40,21 @@ test('a ban that is made after one has run out is a new one, and one in force ge
   assert.deepEqual(listed.at('data'), [second.at('data')]);
 });
 
-test('one that has run out cannot be lifted', async () => {
+test('an expired ban cannot be lifted', async () => {
   const chat = await newChat();
   const made = (await chat.ban({ authorId, seconds: 10 })).assertOk(201);
   clock.advance(10_000);
   (await chat.lift(made.string('data.id'))).assertError('NOT_FOUND');
 });
 
-test('of many bans at once no more are made than a stream may have', async () => {
+test('concurrent bans never exceed the maximum of a stream', async () => {
   const chat = await newChat();
   const { sql } = app.container;
   await sql`
     insert into chat_ban (id, stream_id, author_id, created_at)
     select 'ban_' || ${chat.id} || n, ${chat.id}, 'gst_' || n, now() from generate_series(1, 999) n`;
   const authors = Array.from({ length: 5 }, (_, n) => `gst_01kafe3n4pfx2v9yq6m8d7t5a${n}`);
-  // All have counted, or wait for who counts, before one is written.
+  // All transactions have counted, or wait for one that counts, before any ban is written.
   const rows = authors.map((id) => ({ id, author_id: id, stream_id: chat.id, created_at: clock.now() }));
   const answers = await withLockContention(
     sql,

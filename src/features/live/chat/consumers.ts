@@ -7,7 +7,7 @@ interface Deps {
   streams: { streamUpdated: typeof streamUpdated };
 }
 
-/** Who may write, and how often, is said in the chat itself. */
+/** Announces changes of the chat mode and of slow mode in the chat. */
 export function createChatConsumers({ chat, streams }: Deps): EventConsumer[] {
   return [
     on(streams.streamUpdated, async (tx, { data: { streamId, changes } }) => {

@@ -20,7 +20,7 @@ after(async () => {
   await app.close();
 });
 
-test('hints that go away and come back lose no message of an open tail', async () => {
+test('interrupted bus hints lose no message of an open tail', async () => {
   const chat = await createChat(app, key);
   const tails = await Promise.all([chat.tail(), chat.tail({ on: other })]);
   for (const tail of tails) await tail.waitFor('ready');
@@ -47,13 +47,13 @@ test('hints that go away and come back lose no message of an open tail', async (
   }
 });
 
-test('what is removed before a tail could read it is said to be lost', async () => {
+test('a tail reports entries that were pruned before it could read them', async () => {
   const chat = await createChat(app, key);
   const tail = await chat.tail();
   await tail.waitFor('ready');
   await chat.say('one');
   await tail.waitFor('message');
-  // As if the database had been away for longer than the log is kept.
+  // Simulates a database outage that lasted longer than the log retention.
   await app.container.sql.begin(async (sql) => {
     await sql`
       update stream_log_head set seq = 9 where stream_id = ${chat.id} and tail = 'CHAT'`;
@@ -67,7 +67,7 @@ test('what is removed before a tail could read it is said to be lost', async () 
   await tail.close();
 });
 
-test('the places of a key are counted over all nodes', { skip: redisProgram === null }, async () => {
+test('the tails of a key are counted across nodes', { skip: redisProgram === null }, async () => {
   const redis = await startTestRedis();
   const env = { REDIS_URL: redis.url };
   const nodes = [await startTestApp({ env, beside: app }), await startTestApp({ env, beside: app })];

@@ -18,11 +18,11 @@ import type { Chat, ChatSnapshot } from './service.ts';
 
 interface Deps {
   chat: Pick<Chat, 'post' | 'refuseName'>;
-  /** What a page shows first; as it was half a second ago at most. */
+  /** Source of the first content of a page, at most half a second old. */
   recent: { get(streamId: string): Promise<ChatSnapshot | undefined> };
   guests: GuestSessions;
   tails: Pick<StreamTails, 'follow'>;
-  /** May this visitor see the stream? The rules are those of playback. */
+  /** Reports whether this visitor may see the stream, by the rules of playback. */
   admits(streamId: string, viewer: Viewer): Promise<boolean>;
   /** Returns the restricted modes in which this visitor may write. */
   entitledModes(streamId: string, asking: AccessRequest): Promise<RestrictedMode[]>;
@@ -38,7 +38,7 @@ const NAMES: Limit = {
   windowSec: 3600,
   refusal: 'RATE_LIMITED',
 };
-/** Of all guests behind one address. */
+/** Limit for all guests of one IP address. */
 const ADDRESS_POSTS: Limit = {
   bucket: 'chat-address',
   per: 'ip',
@@ -47,7 +47,7 @@ const ADDRESS_POSTS: Limit = {
   refusal: 'RATE_LIMITED',
 };
 const GUEST_POSTS = 20;
-/** Open at once in this process; a page that gets none asks again and again instead. */
+/** Maximum open connections of this process; a page that gets none polls instead. */
 const MAX_OPEN = 20_000;
 const MAX_OPEN_PER_ADDRESS = 30;
 const RETRY_MS = 60_000;
@@ -64,14 +64,15 @@ const readPost = compileInput(
   'body',
 );
 
-/** How a visitor comes. */
+/** Returns the viewer of a page request. */
 function viewerOf(request: OfStream): Viewer {
   return { token: request.query.token, asking: request };
 }
 
 /**
- * The chat of a stream for visitors of its page, outside the base URL (docs/decisions/chat.md#guests):
- * `GET /live/:streamId/chat` and `…/chat/events` read, `POST …/chat/guest` says a name, `POST …/chat` writes.
+ * Registers the chat of a stream for visitors of its page, outside the base URL
+ * (docs/decisions/chat.md#guests): `GET /live/:streamId/chat` and `…/chat/events` read, `POST …/chat/guest`
+ * sets a name, `POST …/chat` writes.
  */
 export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
   const { chat, recent, guests, caps } = deps;
@@ -131,7 +132,7 @@ export function guestChatPages(deps: Deps): (app: FastifyInstance) => void {
       await limitByIp({ counters }, ADDRESS_POSTS, request.ip);
       const { count, resetInMs } = await caps(60).hit(counterKey(`chat-guest-posts:${guest.id}`));
       if (count > GUEST_POSTS) throw tooManyRequests('RATE_LIMITED', resetInMs);
-      // As it was half a second ago at most: the mode that counts is looked at under the lock.
+      // The settings may be half a second old; the decisive check of the mode happens under the lock.
       const entitledModes = settings.chatMode === 'OPEN' ? [] : await deps.entitledModes(streamId, request);
       const poster = { kind: 'guest', ...guest, entitledModes, visit: clientInfoOf(request) } as const;
       const shown = await chat.post({ streamId, workspaceId: null }, poster, input);

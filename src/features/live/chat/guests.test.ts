@@ -25,7 +25,7 @@ after(async () => {
 
 let addresses = 0;
 
-/** A stream with a chat, and what visitors of its page do. */
+/** Creates a stream with a chat, and returns the actions of visitors of its page. */
 async function newPage(settings: object = {}, query = '') {
   const chat = await createChat(app, key, settings);
   const base = `${app.url}/live/${chat.id}/chat`;
@@ -41,7 +41,7 @@ async function newPage(settings: object = {}, query = '') {
   return {
     ...chat,
     ask,
-    /** Says a name, and gives what that visitor can do. */
+    /** Joins with a name and returns the actions of that guest. */
     async join(name: string) {
       const { data } = await ask('/guest', { name });
       const session = String(data.session);
@@ -56,7 +56,7 @@ async function newPage(settings: object = {}, query = '') {
   };
 }
 
-test('a visitor says a name, writes, and is read by the page, the key and other nodes', async () => {
+test('a visitor sets a name and writes, and the page, the key and other nodes read it', async () => {
   const page = await newPage();
   const tail = await page.tail({ on: other });
   const visitor = await page.events();
@@ -102,7 +102,7 @@ test('a visitor says a name, writes, and is read by the page, the key and other 
   assert.equal(own.headers.get('cache-control'), 'no-store');
 });
 
-test('a session is of one stream, cannot be made, ends after a month, and may change its name', async () => {
+test('a guest session is valid for one stream, cannot be forged, expires after a month, and may change its name', async () => {
   const page = await newPage();
   const elsewhere = await newPage();
   const anna = await page.join('Anna');
@@ -119,7 +119,7 @@ test('a session is of one stream, cannot be made, ends after a month, and may ch
   assert.equal((await anna.write('x')).error.field, 'session');
 });
 
-test('a name is seen, short, not banned, and not the one of the creator', async () => {
+test('a guest name is visible, short, not banned, and not the name of the creator', async () => {
   const page = await newPage({ bannedWords: ['spam'] });
   const me = (await app.request('GET', '/me', { key })).assertOk(200);
   const username = me.string('data.username');
@@ -131,7 +131,7 @@ test('a name is seen, short, not banned, and not the one of the creator', async 
   await page.join('Zoë 👩\u200d🚀');
 });
 
-test('the creator has the name of the channel, as on pages, and guests have none of theirs', async () => {
+test('the creator appears with the name of the channel, and guests cannot use its names', async () => {
   const page = await newPage();
   (await app.request('PATCH', '/me', { key, body: { name: 'Ada Byron' } })).assertOk(200);
   (await app.request('PATCH', '/channels/me', { key, body: { displayName: 'Ada’s films' } })).assertOk(200);
@@ -151,8 +151,8 @@ test('the creator has the name of the channel, as on pages, and guests have none
   assert.equal((await page.post('Hello')).assertOk(201).at('data.author.displayName'), 'Ada Byron');
 });
 
-describe('what a guest may do', () => {
-  test('slow mode holds between two messages of one guest, on whichever node, and not for keys', async () => {
+describe('permissions of a guest', () => {
+  test('slow mode applies to the messages of one guest on all nodes, and not to keys', async () => {
     const page = await newPage({ slowModeSec: 30 });
     const [anna, ben] = [await page.join('Anna'), await page.join('Ben')];
     const both = await Promise.all([anna.write('one'), anna.write('two')]);
@@ -168,7 +168,7 @@ describe('what a guest may do', () => {
     assert.equal((await anna.write('three')).status, 201);
   });
 
-  test('20 messages a minute, each', async () => {
+  test('each guest may post 20 messages per minute', async () => {
     const page = await newPage();
     const [anna, ben] = [await page.join('Anna'), await page.join('Ben')];
     for (let n = 0; n < 20; n++) assert.equal((await anna.write(`${n}`)).status, 201);
@@ -178,7 +178,7 @@ describe('what a guest may do', () => {
     assert.equal((await ben.write('mine')).status, 201);
   });
 
-  test('the mode of the chat says who writes', async () => {
+  test('the chat mode decides who may write', async () => {
     const page = await newPage();
     const anna = await page.join('Anna');
     for (const [settings, status, message] of [
@@ -197,7 +197,7 @@ describe('what a guest may do', () => {
     assert.equal((await anna.write('x')).status, 404);
   });
 
-  test('bans and time-outs hold for one guest of one stream', async () => {
+  test('bans and time-outs apply to one guest of one stream', async () => {
     const page = await newPage();
     const [anna, ben] = [await page.join('Anna'), await page.join('Ben')];
     const ban = (await page.request('POST', '/bans', { authorId: anna.id, seconds: 60 })).assertOk(201);
@@ -214,7 +214,7 @@ describe('what a guest may do', () => {
     assert.equal((await anna.write('x')).status, 201);
   });
 
-  test('texts have the rules of all posts, and a repeated one is known', async () => {
+  test('guest texts follow the rules of all posts, and a repeated one is recognized', async () => {
     const page = await newPage({ bannedWords: ['spam'] });
     const anna = await page.join('Anna');
     for (const text of ['', 'spam', 'x'.repeat(501), 'a\u0007']) {
@@ -228,7 +228,7 @@ describe('what a guest may do', () => {
   });
 });
 
-test('a chat for TIER takes messages of members of the tiers of its stream, of any tier where it names none', async () => {
+test("a TIER chat accepts members of the stream's tiers, or of any tier when it names none", async () => {
   const at = await creator(app);
   const { ask, enter } = memberPage(
     () => app,
@@ -267,7 +267,7 @@ test('a chat for TIER takes messages of members of the tiers of its stream, of a
   assert.equal(await write(forGold.id, golden), 403, 'a member is not a follower');
 });
 
-test('who may not see the stream may not see its chat', async () => {
+test('viewers who cannot see the stream cannot see its chat', async () => {
   const chat = await createChat(app, key, { visibility: 'PRIVATE' });
   const base = `${app.url}/live/${chat.id}/chat`;
   const minted = await app.request('POST', `/streams/${chat.id}/playback-tokens`, { key, body: {} });
@@ -293,7 +293,7 @@ test('who may not see the stream may not see its chat', async () => {
   assert.equal((await fetch(`${app.url}/live/str_00000000000000000000000000/chat`)).status, 404);
 });
 
-test('an address has 30 connections at once; the page shows what was said as text', async () => {
+test('an IP address gets at most 30 concurrent connections, and the page shows messages as text', async () => {
   const page = await newPage();
   const open = await Promise.all(Array.from({ length: 30 }, () => page.events()));
   for (const one of open) assert.equal(one.response.status, 200);

@@ -3,18 +3,21 @@ import { DAY_MS } from '../../../kernel/durations.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 
-/** A visitor of the page of one stream who has said a name. */
+/** Visitor of one stream's page who has set a name. */
 export interface Guest {
-  /** Of this stream alone. */
+  /** ID that is valid for this stream only. */
   id: string;
   name: string;
 }
 
-/** What a page keeps so that its visitor is the same guest again: nobody can make one, nor use it on another stream. */
+/**
+ * Session tokens that a page stores so that its visitor remains the same guest. They cannot be forged, and
+ * each is valid for one stream only.
+ */
 export interface GuestSessions {
-  /** @param id of a guest who only takes another name. */
+  /** @param id of a guest who only changes their name. */
   mint(streamId: string, name: string, id?: string): { session: string; guest: Guest };
-  /** Null when it is none of ours, of another stream, or too old. */
+  /** Returns null when the session is forged, of another stream, or expired. */
   read(streamId: string, session: string): Guest | null;
 }
 

@@ -1,7 +1,8 @@
 /**
  * The chat of streams: posts by keys and by guests of the watch page, history, moderation.
  *
- * Terminology: a *guest* is a visitor of the page of one stream who has said a name; a *time-out* is a ban with an end.
+ * Terminology: a *guest* is a visitor of one stream's page who has set a name; a *time-out* is a ban that
+ * expires.
  */
 export { createChatConsumers } from './consumers.ts';
 export { guestChatPages } from './guest.pages.ts';

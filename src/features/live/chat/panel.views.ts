@@ -4,7 +4,10 @@ import { mayGuestWrite, NAME_MAX, type RestrictedMode } from './rules.ts';
 import { type ChatMessage, TEXT_MAX } from './schemas.ts';
 import type { ChatSnapshot } from './service.ts';
 
-/** What the panel says where not everybody may write; the page's script has the same words (`web/chat/panel.ts`). */
+/**
+ * Returns the notice of the panel when writing is restricted; the page's script has the same texts
+ * (`web/chat/panel.ts`).
+ */
 function noticeOf(
   { settings, creatorName }: ChatSnapshot,
   entitledModes: readonly RestrictedMode[],
@@ -23,9 +26,9 @@ function noticeOf(
 }
 
 /**
- * The chat beside the player: readable before any script runs; writing needs one.
+ * Renders the chat next to the player. It can be read before a script runs; writing needs the script.
  *
- * @param suffix the token that let the visitor in, as a query.
+ * @param suffix the token that admitted the visitor, as a query string.
  */
 export function chatPanel(
   streamId: string,

@@ -18,7 +18,7 @@ const SETTINGS = [
   'workspace.account_id',
 ] as const;
 
-/** How the chat of a stream is open; of any workspace, because guests have none. */
+/** Finds the chat settings of a stream in any workspace, because guests belong to none. */
 export function findSettings(db: Db, streamId: string) {
   return db
     .selectFrom('stream')
@@ -31,7 +31,10 @@ export function findSettings(db: Db, streamId: string) {
 
 export type SettingsRow = NonNullable<Awaited<ReturnType<typeof findSettings>>>;
 
-/** The same, held until the end: posts do not wait for each other, a change of the settings waits for them. */
+/**
+ * Locks the chat settings until the transaction ends. Posts share the lock; a change of the settings waits
+ * for them.
+ */
 export function lockSettings(tx: Tx, streamId: string): Promise<SettingsRow | undefined> {
   return tx
     .selectFrom('stream')
@@ -84,7 +87,10 @@ export async function insertMessage(tx: Tx, row: Insertable<ChatMessageTable>): 
   await tx.insertInto('chat_message').values(row).execute();
 }
 
-/** By the number of their entries; `page.after` is one. @param since behind this number. */
+/**
+ * Lists messages by their sequence number; `page.after` is one.
+ * @param since excludes entries up to this position.
+ */
 export function listMessages(
   db: Db,
   streamId: string,
@@ -111,10 +117,13 @@ export function listMessages(
   return query.execute();
 }
 
-/** Messages of 0.2.0 and before had their time before they waited for their number. */
+/** Messages of 0.2.0 and before got their time before they waited for their number. */
 const SLACK = sql`interval '1 minute'`;
 
-/** Numbers that messages of these times can have, and some more: what lies outside is not read. */
+/**
+ * Returns the range of numbers that messages of these times can have, with a margin. Rows outside are not
+ * read.
+ */
 function seqsWithin(
   streamId: string,
   { createdAfter, createdBefore }: { createdAfter: Date | string | null; createdBefore: string | null },
@@ -131,7 +140,7 @@ function seqsWithin(
   return sql`${sql.join(parts, sql` and `)}`;
 }
 
-/** Takes its text away. Undefined when there is none, or it is deleted already. */
+/** Deletes the text of a message. Returns undefined when the message is missing or already deleted. */
 export function deleteMessage(
   tx: Tx,
   streamId: string,
@@ -152,11 +161,14 @@ export async function deleteBefore(tx: Tx, streamId: string, seq: number): Promi
   await tx.deleteFrom('chat_message').where('stream_id', '=', streamId).where('seq', '<', seq).execute();
 }
 
-// Bans.
+// Queries of bans.
 
 const inForce = (now: Date) => sql<SqlBool>`(expires_at is null or expires_at > ${now})`;
 
-/** @param isNew one that was there for the author has run out: nothing of it stays. Else it gets another end. */
+/**
+ * @param isNew true when the previous ban of the author has expired and is replaced; otherwise only its end
+ *   changes.
+ */
 export function upsertBan(tx: Tx, ban: Insertable<ChatBanTable>, isNew: boolean): Promise<BanRow> {
   const { id, created_at, expires_at = null } = ban;
   return tx
@@ -203,7 +215,7 @@ export function listBans(db: Db, streamId: string, page: PageRequest, now: Date)
     .execute();
 }
 
-/** @returns whether there was one that is in force. */
+/** @returns whether a ban in force was deleted. */
 export async function deleteBan(db: Db, streamId: string, id: string, now: Date): Promise<boolean> {
   const result = await db
     .deleteFrom('chat_ban')
@@ -214,7 +226,9 @@ export async function deleteBan(db: Db, streamId: string, id: string, now: Date)
   return result.numDeletedRows > 0n;
 }
 
-/** Messages that are too old or too many, bans that are over, and all of streams that were deleted. */
+/**
+ * Deletes messages beyond the retention or the maximum count, expired bans, and all rows of deleted streams.
+ */
 export async function pruneChat(
   db: Db,
   { before, now, newest }: { before: Date; now: Date; newest: number },

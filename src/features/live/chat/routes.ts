@@ -90,7 +90,7 @@ function messageRoutes({ chat }: Deps): Route[] {
 }
 
 function tailRoutes({ chat, streams, tails, cursors }: Deps): Route[] {
-  /** @throws {AppError} NOT_FOUND, before anything is opened. */
+  /** @throws {AppError} NOT_FOUND before the tail opens. */
   const open = async (workspaceId: string, id: string): Promise<EventStreamHandler> => {
     const { created_at: createdAt } = await streams.get(workspaceId, id);
     return (out) => tails.follow({ streamId: id, createdAt, name: 'chat', logs: ['CHAT'], states: [] }, out);

@@ -1,21 +1,27 @@
-/** What a post may say, pure. Whether it may be posted at all, the service decides. */
+/** Pure rules for the text of a post. The service decides whether posting is allowed. */
 
-/** Control characters but for the line break, `\n` or `\r\n`; tags and the rest of the invisible are left to the display. */
+/**
+ * Control characters except the line break, `\n` or `\r\n`; tags and other invisible characters are left to
+ * the display.
+ */
 const CONTROL = /(?!\r?\n)\p{Cc}/u;
-/** Something that can be seen. */
+/** Visible character. */
 const VISIBLE = /[^\p{C}\p{Z}\s]/u;
 
-/** @returns what is wrong with the text, as a sentence; null when nothing is. */
+/** @returns the error message for the text; null when the text is valid. */
 export function validateText(text: string): string | null {
   if (CONTROL.test(text)) return 'text must not contain control characters.';
   return VISIBLE.test(text) ? null : 'text must contain visible characters.';
 }
 
-/** Scripts that are written without spaces: a word in them has no edges to look for. */
+/** Scripts written without spaces, in which a word has no boundaries. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const LETTER = '[\\p{L}\\p{N}\\p{M}]';
 
-/** One form for what looks the same: compatibility forms, case, and what is invisible between letters. */
+/**
+ * Normalizes text that looks alike to one form: compatibility forms, case, and invisible characters between
+ * letters.
+ */
 function folded(text: string): string {
   return text
     .normalize('NFKC')
@@ -23,7 +29,7 @@ function folded(text: string): string {
     .toLowerCase();
 }
 
-/** Does the text have one of the words, as a whole word? */
+/** Reports whether the text contains one of the words as a whole word. */
 export function hasBannedWord(text: string, words: readonly string[]): boolean {
   if (words.length === 0) return false;
   const parts = words.map((word) => {
@@ -36,7 +42,7 @@ export function hasBannedWord(text: string, words: readonly string[]): boolean {
 
 export const NAME_MAX = 30;
 
-/** A name as a guest gives it, on one line; null when it cannot be one. */
+/** Parses the name of a guest to one line; returns null when it is invalid. */
 export function parseGuestName(name: string): string | null {
   const plain = name
     .normalize('NFC')
@@ -47,7 +53,7 @@ export function parseGuestName(name: string): string | null {
   return length > 0 && length <= NAME_MAX && VISIBLE.test(plain) ? plain : null;
 }
 
-/** Would people take one name for the other? */
+/** Reports whether people would confuse the two names. */
 export function isSameName(a: string, b: string): boolean {
   const plain = (name: string) => folded(name).replaceAll(/[^\p{L}\p{N}]/gu, '');
   return plain(a) === plain(b) && plain(a) !== '';
@@ -78,7 +84,10 @@ const WHO_WRITES = {
   OFF: 'Chat is disabled.',
 } as const;
 
-/** What is said in a chat whose settings were changed. @param changes fields of the stream. */
+/**
+ * Returns the announcements for changed chat settings.
+ * @param changes changed fields of the stream.
+ */
 export function settingsAnnouncements(
   chat: Openness,
   changes: Readonly<Record<string, { from: unknown } | undefined>>,

@@ -3,7 +3,7 @@ import { namedSchema } from '../../../http/named-schema.ts';
 import { IdOf, Instant, Nullable, OneOf } from '../../../http/schema.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 
-/** Code points. */
+/** Maximum length in code points. */
 export const TEXT_MAX = 500;
 
 export const MessageIn = namedSchema(

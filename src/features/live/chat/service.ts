@@ -28,39 +28,39 @@ export interface PostInput {
   clientId?: string;
 }
 
-/** Who posts: the account of the stream by a key, or a guest of its page. */
+/** Author of a post: the account of the stream by a key, or a guest of its page. */
 export type MessageAuthor =
   | { kind: 'creator'; accountId: string }
   | { kind: 'guest'; id: string; name: string; entitledModes: readonly RestrictedMode[]; visit: ClientInfo };
 
-/** The creator as its messages show it. */
+/** Creator as shown on messages. */
 export interface Creator {
   id: string;
   username: string;
-  /** As pages show it. */
+  /** Name shown on pages. */
   displayName: string;
-  /** Of the account, which a channel may show by another one. */
+  /** Name of the account; a channel may show a different name. */
   accountName: string | null;
   avatarUrl: string | null;
 }
 
-/** A row as it is told of; the creator is who it is now. */
+/** Message row with the current data of the creator. */
 export interface ChatMessageDetails {
   row: MessageRow;
   creator: Creator;
 }
 
-/** What a page shows first. */
+/** First content of a chat page. */
 export interface ChatSnapshot {
-  /** The newest 50, the oldest of them first. */
+  /** Newest 50 messages, oldest first. */
   messages: ChatMessageDetails[];
-  /** Resumes behind what is here. */
+  /** Event ID from which a tail resumes after these messages. */
   eventId: string;
   settings: { chatMode: SettingsRow['chat_mode']; slowModeSec: number };
   creatorName: string;
-  /** When the stream was made. */
+  /** Time at which the stream was created. */
   createdAt: Date;
-  /** The stream has a chat, though it may be off. */
+  /** True when the stream has a chat, even if it is off. */
   isOpen: boolean;
 }
 
@@ -70,15 +70,18 @@ interface Deps {
   clock: Clock;
   facts: Pick<UsageEvents, 'append'>;
   arrivals: ViewerFingerprints;
-  /** What the log and the answers say of a message. */
+  /** Returns the JSON of a message in the log and in responses. */
   toMessage(shown: ChatMessageDetails): object;
   creatorOf(owner: Owner): Promise<Creator>;
 }
 
-/** Whose a stream is. */
+/** Owner of a stream. */
 type Owner = Pick<SettingsRow, 'account_id' | 'workspace_id'>;
 
-/** The chat of streams. A stream of another workspace is NOT_FOUND; guests have none, and their page has let them in. */
+/**
+ * Chat of streams. A stream of another workspace gets NOT_FOUND; guests belong to none and are admitted by
+ * their page.
+ */
 export interface Chat {
   /**
    * @param workspaceId null for a guest.
@@ -97,19 +100,22 @@ export interface Chat {
     page: PageRequest,
     since?: string,
   ): Promise<ChatMessageDetails[]>;
-  /** For visitors; undefined when there is no such stream. */
+  /** Returns the first content for visitors; undefined when the stream does not exist. */
   recent(streamId: string): Promise<ChatSnapshot | undefined>;
   /** @throws {AppError} BAD_REQUEST, field `name`, for one that a guest may not have. */
   refuseName(streamId: string, name: string): Promise<void>;
   remove(workspaceId: string, streamId: string, id: string): Promise<void>;
-  /** Removes every message. @returns when. */
+  /** Removes all messages. @returns the time of the removal. */
   clear(workspaceId: string, streamId: string): Promise<Date>;
-  /** Says in the chat what is new in its settings, in the transaction that changes them, under the lock of the stream. */
+  /**
+   * Announces changed settings in the chat, in the transaction that changes them and under the lock of the
+   * stream.
+   */
   announce(tx: Tx, streamId: string, changes: Parameters<typeof settingsAnnouncements>[1]): Promise<void>;
   ban(workspaceId: string, streamId: string, authorId: string, seconds: number | null): Promise<BanRow>;
   bans(workspaceId: string, streamId: string, page: PageRequest): Promise<BanRow[]>;
   unban(workspaceId: string, streamId: string, id: string): Promise<void>;
-  /** Forgets what is not kept any more. */
+  /** Deletes messages and bans beyond their retention. */
   forget(): Promise<void>;
 }
 
@@ -125,7 +131,7 @@ const place = (streamId: string) => ({ streamId, tail: 'CHAT' as const });
 export function createChat(deps: Deps): Chat {
   const { db, bus, clock, creatorOf } = deps;
 
-  /** Under a lock on the stream, which others share; then its readers are told. */
+  /** Runs the work under a shared lock on the stream and then notifies its readers. */
   const changing = async <T>(
     streamId: string,
     workspaceId: string | null,
@@ -143,7 +149,7 @@ export function createChat(deps: Deps): Chat {
 
   return {
     async post({ streamId, workspaceId }, poster, input) {
-      // What is wrong with the text is so whatever the chat is like.
+      // Invalid text is rejected first, whatever the state of the chat.
       const reason = validateText(input.text);
       if (reason !== null) throw badRequest('text', reason);
       const found = owned(await repository.findSettings(db, streamId), workspaceId);
@@ -181,7 +187,7 @@ export function createChat(deps: Deps): Chat {
     clear: (workspaceId, streamId) =>
       changing(streamId, workspaceId, async (tx, _settings, now) => {
         const body = ({ atMs }: log.LogPosition) => ({ before: dateFromMs(atMs).toISOString() });
-        // First: whatever is posted before it has then been committed, and is seen.
+        // Appended first: every earlier message has then been committed and is visible.
         const { seq, atMs } = await log.appendToLog(tx, place(streamId), 'cleared', { body, at: now });
         await repository.deleteBefore(tx, streamId, seq);
         await log.redactLogEntries(tx, place(streamId), 'message', { before: seq });
@@ -197,7 +203,7 @@ export function createChat(deps: Deps): Chat {
         if (!AUTHOR.test(authorId)) throw badRequest('authorId', 'Author not found.');
         if (authorId === settings.account_id)
           throw badRequest('authorId', 'The creator of the stream cannot be banned.');
-        // Two at once: the second counts the first.
+        // Serializes concurrent bans, so that the second counts the first.
         await advisoryLock(tx, `chat bans ${streamId}`);
         const known = await repository.findBan(tx, streamId, authorId, now);
         if (known === undefined && (await repository.countBans(tx, streamId, now)) >= MAX_BANS) {
@@ -227,7 +233,7 @@ export function createChat(deps: Deps): Chat {
   };
 }
 
-/** @param workspaceId null: whoever asks was let in. */
+/** @param workspaceId null when the caller was already admitted. */
 function owned(settings: SettingsRow | undefined, workspaceId: string | null): SettingsRow {
   if (settings === undefined) throw notFound();
   if (workspaceId !== null && settings.workspace_id !== workspaceId) throw notFound();
@@ -248,7 +254,7 @@ async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<Chat
   const settings = await repository.findSettings(db, streamId);
   if (settings === undefined) return undefined;
   const { created_at: createdAt, chat_enabled: isOpen } = settings;
-  // Before the messages: what comes between is replayed, and known by its id.
+  // Read before the messages: entries in between are replayed and recognized by their ID.
   const [head] = await log.latestPositions(db, [place(streamId)]);
   const { seq, atMs } = head?.position ?? { seq: 0, atMs: createdAt.getTime() };
   const creator = await creatorOf(settings);
@@ -263,10 +269,10 @@ async function recentOf({ db, creatorOf }: Deps, streamId: string): Promise<Chat
   };
 }
 
-/** Of what the platform says no author is shown. */
+/** Empty author of messages by the platform. */
 const PLATFORM: Creator = { id: '', username: '', displayName: '', accountName: null, avatarUrl: null };
 
-/** The platform itself. */
+/** Posts a message of the platform. */
 async function say(deps: Deps, tx: Tx, { id }: SettingsRow, text: string): Promise<void> {
   const now = deps.clock.now();
   const nobody = { author_id: null, guest_name: null, reply_to_id: null, client_id: null };
@@ -283,7 +289,8 @@ async function writeMessage(
   creator: Creator,
 ): Promise<ChatMessageDetails> {
   const row = { id: newId('msg'), ...message, deleted_at: null };
-  // Its time is that of its place: what was posted first is never the younger one, whoever waited for whom.
+  // The time comes from the log position, so that an earlier message never has a later time when posts wait
+  // for each other.
   const placed = ({ seq, atMs }: log.LogPosition) => {
     const at = dateFromMs(atMs);
     return { ...row, seq, at, created_at: at };
@@ -300,7 +307,7 @@ interface Post {
   settings: SettingsRow;
   creator: Creator;
   poster: MessageAuthor;
-  /** What is kept of a guest. */
+  /** Viewer data stored for a guest. */
   viewer: Viewer | null;
   input: PostInput;
   now: Date;
@@ -345,7 +352,7 @@ async function postLocked(deps: Deps, tx: Tx, post: Post): Promise<ChatMessageDe
   return shown;
 }
 
-/** @throws {AppError} when a guest may not post, or not yet. */
+/** @throws {AppError} when a guest may not post, or must wait. */
 async function admitGuest(
   tx: Tx,
   { settings, creator, now }: Post,
@@ -364,7 +371,7 @@ async function admitGuest(
     throw new AppError('PERMISSION_DENIED', { message: `You are banned from this chat${until}.` });
   }
   if (slowSec === 0) return;
-  // Two posts of the same guest at once: the second sees the first.
+  // Serializes concurrent posts of one guest, so that the second sees the first.
   await advisoryLock(tx, `chat slow ${streamId} ${guestId}`);
   const last = await repository.findLastOf(tx, streamId, guestId);
   const waitMs = last === undefined ? 0 : last.created_at.getTime() + slowSec * 1000 - now.getTime();
@@ -373,7 +380,7 @@ async function admitGuest(
 
 const EVENT_ID = /^\d{1,15}-(\d{1,15})$/;
 
-/** The id of an event of the tail, or an instant. */
+/** Parses an event ID of the tail or an instant. */
 function parseSince(since: string | undefined): { seq: number } | { at: Date } | null {
   if (since === undefined) return null;
   const seq = EVENT_ID.exec(since)?.[1];

@@ -26,7 +26,7 @@ after(async () => {
 const newChat = (settings: object = {}) => createChat(app, key, settings);
 
 describe('a tail of the chat', () => {
-  test('resumes with exactly what it missed, on another node, with what was taken back taken out', async () => {
+  test('a tail resumes on another node with the missed messages, without those deleted since', async () => {
     const chat = await newChat();
     const tail = await chat.tail();
     await tail.waitFor('ready');
@@ -59,7 +59,7 @@ describe('a tail of the chat', () => {
     await behind.close();
   });
 
-  test('of another stream, or too far behind, says resync and goes on', async () => {
+  test('a position of another stream or of a pruned entry gets resync, and the tail continues', async () => {
     const chat = await newChat();
     const foreign = await newChat();
     clock.advance(1);
@@ -91,7 +91,7 @@ describe('a tail of the chat', () => {
     await late.close();
   });
 
-  test('a message that is cleared while it is posted is on one side of the line', async () => {
+  test('a message posted during a clear is either cleared or retained completely', async () => {
     const chat = await newChat();
     const tail = await chat.tail();
     await tail.waitFor('ready');
@@ -117,7 +117,7 @@ describe('a tail of the chat', () => {
 });
 
 describe('moderation', () => {
-  test('a deleted message keeps its place and loses its text', async () => {
+  test('a deleted message keeps its position and loses its text', async () => {
     const chat = await newChat();
     const id = await chat.say('Unkind');
     (await chat.request('DELETE', `/${id}`)).assertOk(200);
@@ -127,7 +127,7 @@ describe('moderation', () => {
     (await chat.request('DELETE', '/msg_00000000000000000000000000')).assertError('NOT_FOUND');
   });
 
-  test('a chat that is cleared is empty, for those who come back as well', async () => {
+  test('a cleared chat is empty, also for tails that resume', async () => {
     const chat = await newChat();
     const tail = await chat.tail();
     await tail.waitFor('ready');
@@ -147,13 +147,13 @@ describe('moderation', () => {
     await back.close();
   });
 
-  test('a chat is cleared between two times, whichever clock the messages had', async () => {
+  test('a clear separates messages by time, whatever the clocks of their nodes', async () => {
     const chat = await newChat();
     const tail = await chat.tail();
     await tail.waitFor('ready');
     const timeOf = async (text: string) => (await chat.post(text)).assertOk(201).string('data.createdAt');
     const first = await timeOf('one');
-    // As what took its time before it waited for the others.
+    // Simulates a post that took its time before it waited for the others.
     clock.advance(-2000);
     const cleared = (await chat.request('DELETE')).assertOk(200).string('data.before');
     const second = await timeOf('two');
@@ -169,7 +169,7 @@ describe('moderation', () => {
     await tail.close();
   });
 
-  test('bans are made, changed, listed, end and are lifted', async () => {
+  test('bans are created, changed, listed, expired and lifted', async () => {
     const chat = await newChat();
     const authorId = 'gst_01kafe3n4pfx2v9yq6m8d7t5zr';
     const ban = (body: object) => chat.request('POST', '/bans', body);
@@ -189,7 +189,7 @@ describe('moderation', () => {
     await ban({ authorId, seconds: 10 });
     clock.advance(10_000);
     assert.deepEqual((await chat.request('GET', '/bans')).assertOk(200).list('data'), []);
-    // One more than a stream may have: who is banned already may get another end.
+    // One more than the maximum of a stream: an author who is already banned may still get another end.
     await app.container.sql`
       insert into chat_ban (id, stream_id, author_id, created_at)
       select 'ban_' || n, ${chat.id}, 'gst_' || n, now() from generate_series(1, 999) n`;

@@ -5,7 +5,7 @@ import { fileKey } from './keys.ts';
 import type { SegmentRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** What a process knows of the history of one stream, the oldest first. */
+/** Cached history of one stream, oldest segment first. */
 interface Known {
   rows: SegmentRow[];
   segments: HistorySegment[];
@@ -14,13 +14,13 @@ interface Known {
   reading: Promise<void> | null;
 }
 
-/** How often a stream is looked at again for what may not be there. */
+/** Minimum interval between two reads of a stream for a segment that is not cached. */
 const FRESH_MS = 500;
-/** Of all streams, some 100 MB: four hours have 7,200. */
+/** Maximum cached segments of all streams, about 100 MB; four hours have 7,200. */
 const SEGMENTS_MAX = 360_000;
 const UNUSED_MS = 60_000;
 
-/** Reads what is kept, each segment once, however many watch. */
+/** Creates the reader of stored histories. It reads each segment once, whatever the number of viewers. */
 export function createLiveHistory(db: Db): LiveHistory {
   const of = createIdleCache<Known>(() => ({ rows: [], segments: [], readAt: -FRESH_MS, reading: null }), {
     idleTtlMs: UNUSED_MS,

@@ -22,7 +22,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** A stream on air whose media process has written so many segments of two seconds, and keeps them. */
+/** Puts a stream on air and returns helpers that write and store segments of two seconds. */
 async function onAir(dvrWindowSec: number, isDependent = (_seq: number) => false) {
   const { key, account } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
   const { store, config, dvr, sql, log } = app.container;
@@ -86,7 +86,7 @@ async function onAir(dvrWindowSec: number, isDependent = (_seq: number) => false
 
 const count = (text: string) => text.match(/^#EXTINF/gm)?.length ?? 0;
 
-test('a stream shows its broadcast beyond the live window, whole, and its files come from the store', async () => {
+test('a stream shows its whole broadcast beyond the live window, with files from the store', async () => {
   const { write, keep, stored, used, read, get, dir } = await onAir(3600);
   await write(30);
   assert.equal(count(await read()), WINDOW, 'nothing is kept yet');
@@ -106,7 +106,7 @@ test('a stream shows its broadcast beyond the live window, whole, and its files 
   assert.equal((await get('e1/src/s_000099.m4s')).status, 404);
 });
 
-test('what is older than the window goes, and all of it with the end of the broadcast', async () => {
+test('segments older than the window are deleted, and the whole history after the broadcast ends', async () => {
   const { write, keep, stored, used, read, get, stream } = await onAir(60);
   await write(80);
   await keep();
@@ -121,7 +121,7 @@ test('what is older than the window goes, and all of it with the end of the broa
   assert.deepEqual([await stored(), await used()], [0, 0]);
 });
 
-test('the history of a broadcast that begins while others are cleared away stays', async (t) => {
+test('a history that begins while others are deleted is retained', async (t) => {
   const streams = [await onAir(3600), await onAir(3600)];
   for (const { write, keep, stream } of streams) {
     await write(5);
@@ -149,8 +149,8 @@ test('the history of a broadcast that begins while others are cleared away stays
   assert.deepEqual([await next.stored(), await next.used()], [3, 3 * SEGMENT_BYTES], 'and nothing of before');
 });
 
-test('players are told of segments without a keyframe, and the history begins with none of them', async () => {
-  // The keyframes are four seconds apart, but that the first segment is cut short.
+test('playlists do not declare independent segments when some lack a keyframe, and the history never starts with such a segment', async () => {
+  // The keyframes are four seconds apart, except that the first segment is shorter.
   const { write, keep, read } = await onAir(60, (seq) => seq % 2 === 1);
   await write(20);
   await keep();
@@ -170,7 +170,7 @@ test('players are told of segments without a keyframe, and the history begins wi
   );
 });
 
-test('a full plan keeps a shorter history, and a stream without a window none', async () => {
+test('a full plan retains a shorter history, and a stream without a window none', async () => {
   const { write, keep, stored, account } = await onAir(3600);
   const left = 5 * SEGMENT_BYTES;
   const { db } = app.container;

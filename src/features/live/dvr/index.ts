@@ -1,5 +1,6 @@
 /**
- * The history of live streams: what viewers can go back to while a broadcast is on (docs/decisions/dvr.md).
+ * History of live streams: the part of a live broadcast that viewers can seek back to
+ * (docs/decisions/dvr.md).
  */
 export { createLiveHistory } from './history.service.ts';
 export type { Dvr } from './retention.service.ts';

@@ -1,4 +1,4 @@
-/** Everything that is kept of a stream lies below it, so that one prefix removes all of it. */
+/** Returns the prefix of all stored files of a stream, so that one call deletes them. */
 export function dvrFolder(workspaceId: string, streamId: string): string {
   return `w/${workspaceId}/dvr/${streamId}`;
 }
@@ -9,12 +9,12 @@ interface Located {
   epoch: string;
 }
 
-/** Of a rung: the init segment, or one of its segments. */
+/** Returns the key of the init segment or of a media segment of a rung. */
 export function fileKey({ workspace_id, stream_id, epoch }: Located, rung: string, file: string): string {
   return `${dvrFolder(workspace_id, stream_id)}/${epoch}/${rung}/${file}`;
 }
 
-/** The segments of all rungs that share a number. */
+/** Returns the files of all rungs that share a segment number. */
 export function filesOf(row: Located & { file: string; rungs: Record<string, unknown> }): string[] {
   return Object.keys(row.rungs).map((rung) => fileKey(row, rung, row.file));
 }

@@ -8,7 +8,7 @@ export type SegmentRow = Selectable<DvrSegmentTable>;
 /** Segments may begin a little before the start of their broadcast. */
 const BEGINS_BEFORE_MS = 30_000;
 
-/** The broadcasts on a node that keep their history, each with where the newest segment of it begins. */
+/** Lists the broadcasts on a node with a history, each with the start of its newest segment. */
 export function listRecordingForNode(db: Db, nodeId: string) {
   return db
     .selectFrom('ingest_session')
@@ -31,7 +31,7 @@ export function listRecordingForNode(db: Db, nodeId: string) {
     .execute();
 }
 
-/** Of a stream that is live and keeps its history; undefined for others. */
+/** Finds the workspace of a live stream that retains its history; undefined for other streams. */
 export async function findDvrWorkspace(db: Db, streamId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('stream')
@@ -44,7 +44,7 @@ export async function findDvrWorkspace(db: Db, streamId: string): Promise<string
   return row?.workspace_id;
 }
 
-/** @returns false when it is there already. */
+/** @returns false when the segment already exists. */
 export async function insertSegment(tx: Tx, workspaceId: string, segment: HistorySegment): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto('dvr_segment')
@@ -65,12 +65,12 @@ export async function insertSegment(tx: Tx, workspaceId: string, segment: Histor
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** What it takes of the storage. */
+/** Returns the stored size of a segment across all rungs. */
 export function totalBytes({ rungs }: HistorySegment): number {
   return Object.values(rungs).reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** What began after a moment, oldest first. */
+/** Lists the segments that began after a moment, oldest first. */
 export function segmentsAfter(db: Db, streamId: string, afterMs: number): Promise<SegmentRow[]> {
   return db
     .selectFrom('dvr_segment')
@@ -81,7 +81,7 @@ export function segmentsAfter(db: Db, streamId: string, afterMs: number): Promis
     .execute();
 }
 
-/** Where the oldest segment begins; null where there is none. */
+/** Returns the start of the oldest segment; null when there is none. */
 export async function oldestMs(db: Db, streamId: string): Promise<number | null> {
   const row = await db
     .selectFrom('dvr_segment')
@@ -91,7 +91,7 @@ export async function oldestMs(db: Db, streamId: string): Promise<number | null>
   return row?.oldest ?? null;
 }
 
-/** Of the newest segment; null where there is none. */
+/** Returns the position of the newest segment; null when there is none. */
 export async function lastNumbers(db: Db, streamId: string): Promise<DvrPosition | null> {
   const row = await db
     .selectFrom('dvr_segment')
@@ -113,7 +113,7 @@ export function oldest(db: Db, streamId: string, limit: number): Promise<Segment
     .execute();
 }
 
-/** Segments that have left the window of their broadcast, or are of one before it, in the order of time. */
+/** Lists segments outside of the window of their broadcast, or of an earlier broadcast, in order of time. */
 export function pastSegments(db: Db, nowMs: number, limit: number): Promise<SegmentRow[]> {
   return db
     .selectFrom('stream')
@@ -133,7 +133,10 @@ export function pastSegments(db: Db, nowMs: number, limit: number): Promise<Segm
     .execute();
 }
 
-/** Streams that have a history and are not live, or do not keep one any more. @param id of this one alone. */
+/**
+ * Lists streams with a history that are not live, or no longer retain one.
+ * @param id limits the list to this stream.
+ */
 export function listExpiredHistories(db: Db, id?: string) {
   return db
     .selectFrom('stream')
@@ -151,7 +154,10 @@ export function listExpiredHistories(db: Db, id?: string) {
     .execute();
 }
 
-/** Those that begin at this moment or before it. @returns what they took of the storage. */
+/**
+ * Deletes the segments that begin at or before a moment.
+ * @returns the freed bytes.
+ */
 export async function deleteUntil(tx: Tx, streamId: string, untilMs: number): Promise<number> {
   const rows = await tx
     .deleteFrom('dvr_segment')

@@ -14,26 +14,26 @@ export interface DvrDeps {
   store: Pick<BlobStore, 'delete' | 'deletePrefix'>;
   clock: Clock;
   intake: Pick<VideoIntake, 'hold'>;
-  /** Is the recording of a session's broadcast still being made? */
+  /** Reports whether the recording of a session's broadcast is still being produced. */
   isRecordingComing(sessionId: string): Promise<boolean>;
 }
 
-/** The history of live streams: what is kept beyond the live window, and for how long (docs/decisions/dvr.md). */
+/** History of live streams beyond the live window, and its retention (docs/decisions/dvr.md). */
 export interface Dvr {
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: DvrPort;
-  /** Removes what is older than the window of its stream, and the history of broadcasts that are over. */
+  /** Removes segments older than the window of their stream, and the histories of ended broadcasts. */
   sweep(): Promise<void>;
 }
 
-/** Players that have just read a playlist ask for what it shows. */
+/** Grace for players that have just read a playlist and request its segments. */
 const LEFT_MS = 60_000;
 const AT_ONCE = 500;
-/** What makes room for a new segment where the plan has no storage left. */
+/** Oldest segments deleted for a new one when the plan has no storage left. */
 const REPLACED = 2;
-/** A history that no recording follows: clips of it can be made for so long after the end. */
+/** Retention of a history without a recording; clips can be created from it until then. */
 const KEPT_AFTER_MS = 600_000;
-/** A recording that is not made by then will not be. */
+/** Time after which a recording is no longer expected. */
 const WAITS_MS = 24 * 3_600_000;
 const DELETES = 8;
 
@@ -66,13 +66,13 @@ async function keep(deps: DvrDeps, segment: HistorySegment): Promise<boolean> {
   if (workspaceId === undefined) return false;
   const insert = () =>
     events.transaction(async (tx) => {
-      // The workspace first, as everybody locks it.
+      // The workspace is locked first, as everywhere.
       await intake.hold.grow(tx, workspaceId, repository.totalBytes(segment));
       const isNew = await repository.insertSegment(tx, workspaceId, segment);
       if (!isNew) await intake.hold.grow(tx, workspaceId, -repository.totalBytes(segment));
     });
   if (await fits(() => intake.hold.makingRoom(workspaceId, insert))) return true;
-  // A full plan keeps a shorter history: the oldest gives way.
+  // A full plan retains a shorter history: the oldest segments are deleted.
   await drop(deps, await repository.oldest(db, segment.streamId, REPLACED));
   return fits(insert);
 }
@@ -95,7 +95,7 @@ async function dropPast(deps: DvrDeps): Promise<void> {
   }
 }
 
-/** @param rows the oldest of one stream. */
+/** @param rows the oldest segments of one stream. */
 async function drop({ store, events, intake }: DvrDeps, rows: readonly SegmentRow[]): Promise<void> {
   const last = rows.at(-1);
   if (last === undefined) return;
@@ -110,7 +110,9 @@ async function drop({ store, events, intake }: DvrDeps, rows: readonly SegmentRo
   });
 }
 
-/** Looks once more: the others have taken their time, and its next broadcast may have begun. */
+/**
+ * Deletes the history of an ended broadcast. Checks again first, because the next broadcast may have begun.
+ */
 async function dropOver(deps: DvrDeps, id: string): Promise<void> {
   const { db, store, events, intake, clock } = deps;
   const nowMs = clock.ms();
@@ -118,7 +120,7 @@ async function dropOver(deps: DvrDeps, id: string): Promise<void> {
   if (stream === undefined || !(await isOver(deps, stream))) return;
   await store.deletePrefix(`${dvrFolder(stream.workspace_id, id)}/`);
   await events.transaction(async (tx) => {
-    // What has come since is of the next broadcast.
+    // Newer segments belong to the next broadcast.
     const freed = await repository.deleteUntil(tx, id, nowMs);
     await intake.hold.settle(tx, stream.workspace_id, -freed);
   });
@@ -126,7 +128,7 @@ async function dropOver(deps: DvrDeps, id: string): Promise<void> {
 
 type OverStream = Awaited<ReturnType<typeof repository.listExpiredHistories>>[number];
 
-/** Nobody can want it any more: a recording has taken its place, or none will. */
+/** Reports whether the history is obsolete: a recording has replaced it, or there will be none. */
 async function isOver(deps: DvrDeps, stream: OverStream): Promise<boolean> {
   const { ended_at: endedAt, current_session_id: sessionId } = stream;
   if (stream.deleted_at !== null || stream.dvr_window_sec === 0 || endedAt === null) return true;

@@ -23,12 +23,12 @@ export interface RecordingAssemblyDeps {
   intake: Pick<VideoIntake, 'lock' | 'received' | 'fail' | 'hold'>;
   clock: Clock;
   log: Logger;
-  /** Joined files are written below it before they go to the store. On the store's disk. */
+  /** Directory in which joined files are written before they go to the store, on the disk of the store. */
   scratchDir: string;
 }
 
 const CONCURRENCY = 2;
-/** A little less than a video may last, so that rounding never makes it too long. */
+/** Slightly below the maximum length of a video, so that rounding never exceeds it. */
 const LONGEST_SEC = MAX_DURATION_SEC - 1;
 const FULL_DISK_PAUSE_SEC = 30;
 
@@ -36,7 +36,10 @@ type Run = JobRun<{ recordingId: string }>;
 type Original = { key: string; sizeBytes: number };
 type Failure = { code: 'INTERNAL' | MediaFileError['code']; message: string };
 
-/** Makes the original of a recording's video: the one part as it is, or all parts joined. */
+/**
+ * Creates the worker that builds the original of a recording's video: a single part unchanged, or all parts
+ * joined.
+ */
 export function createRecordingAssembly(deps: RecordingAssemblyDeps): JobWorker<typeof recordingJob.payload> {
   return { job: recordingJob, concurrency: CONCURRENCY, run: (run) => assemble(deps, run) };
 }
@@ -51,7 +54,7 @@ async function assemble(deps: RecordingAssemblyDeps, run: Run): Promise<void> {
     const outcome = await originalOf(deps, run, recording, recording.video_id, parts);
     await handOver(deps, run, parts, recording.video_id, outcome);
   }
-  // Also when an earlier try has died here: what was joined is not needed any more.
+  // Also runs when an earlier attempt failed here: the joined file is no longer needed.
   if (parts.length > 1) await store.deletePrefix(folderOf(recording));
 }
 
@@ -104,7 +107,7 @@ async function joined(
   }
 }
 
-/** The video has its file, or has failed, and the recording is over. */
+/** Gives the video its file or fails it, and settles the recording. */
 async function handOver(
   { events, intake, clock }: RecordingAssemblyDeps,
   run: Run,
@@ -121,7 +124,7 @@ async function handOver(
     await repository.lockRecording(tx, recordingId);
     const now = await repository.partsOf(tx, recordingId);
     const isSame = now.filter((part) => part.size_bytes !== null).length === parts.length;
-    // A node that could not reach the database has told of a part only now.
+    // A node that could not reach the database has just reported another part.
     if (!isSame || now.some((part) => part.closed_at === null)) {
       throw new JobDeferredError('another part of the recording has come', 1);
     }
@@ -130,14 +133,17 @@ async function handOver(
       'code' in outcome
         ? !(await intake.fail(tx, append, video, outcome))
         : !(await intake.received(tx, append, video, outcome));
-    // It is the video that takes the storage from here on; a deleted one takes it until its files are removed.
+    // The video holds the storage from here on; a deleted one holds it until its files are removed.
     if (!isTrash)
       await intake.hold.grow(tx, known.workspace_id, -(await repository.releasePartStorage(tx, recordingId)));
     await repository.updateRecording(tx, recordingId, { settled_at: clock.now() });
   });
 }
 
-/** A broadcast of the longest duration is recorded from the keyframe before it: then the end is cut. */
+/**
+ * Reports whether the part may exceed the maximum length: recording starts at the keyframe before the
+ * broadcast, so the end must be cut.
+ */
 function mayBeTooLong({ started_at: startedAt, closed_at: closedAt }: PartRow): boolean {
   if (closedAt === null) return false;
   return closedAt.getTime() - startedAt.getTime() >= (MAX_DURATION_SEC - 60) * 1000;

@@ -25,7 +25,7 @@ const usedOf = async ({ live }: TestAccount) => {
   return (await query.executeTakeFirstOrThrow()).storage_bytes;
 };
 
-/** A broadcast that is recorded, of an account whose plan has room for so many bytes. */
+/** Starts a recorded broadcast of an account whose plan has `left` bytes of storage left. */
 async function broadcast(left = PLANS.FREE.storageBytes) {
   const account = await app.createAccount({ plan: 'FREE' });
   const { key } = await app.createKey({ account });
@@ -43,7 +43,7 @@ async function broadcast(left = PLANS.FREE.storageBytes) {
     sessionId,
     used,
     heartbeat: () => app.container.signals.heartbeat(nodeId, [publishId]),
-    /** What the recorders of the node are told, with the size of a part that they write. */
+    /** Returns the recordings that the node should write, after it reports the size of its current part. */
     async sync(partId: string | null = null, bytes = 0) {
       const all = await port.wanted(nodeId, new Map(partId === null ? [] : [[partId, bytes]]));
       return all.filter(({ recordingId }) => recordingId.startsWith(sessionId));
@@ -73,8 +73,8 @@ const assemble = (recordingId: string) =>
     confirm: async () => {},
   });
 
-describe('a recording that grows', () => {
-  test('takes storage before it is written, and in the end what it has', async () => {
+describe('a growing recording', () => {
+  test('a recording reserves storage before it is written, and finally uses its actual size', async () => {
     const { account, sync, part, sessionId, stream } = await broadcast();
     const { id, close } = await part(sessionId);
     await sync(id, 0);
@@ -89,7 +89,7 @@ describe('a recording that grows', () => {
     assert.equal(await usedOf(account), 5, 'the video has it now, and it counts once');
   });
 
-  test('ends when the plan has no more, and the session says why', async () => {
+  test('a recording ends when the plan has no storage left, and the session shows the reason', async () => {
     const { account, publish, sync, part, sessionId, stream, used } = await broadcast(20 * MB);
     const { id, close } = await part(sessionId);
     const isRefused = async (bytes: number) => (await sync(id, bytes)).map((one) => one.isRefused);
@@ -98,7 +98,7 @@ describe('a recording that grows', () => {
     assert.deepEqual(await isRefused(13 * MB), [true]);
     assert.ok((await usedOf(account)) <= PLANS.FREE.storageBytes);
     assert.equal((await stream.sessions()).at('data.0.error'), 'QUOTA_EXCEEDED');
-    // Another fault of the same session does not take the first one's place, nor is it recorded again for it.
+    // Another fault of the same session does not replace the first one, and does not resume the recording.
     await app.container.signals.publishRefused(publish, 'BITRATE_OVER_PLAN');
     assert.equal((await stream.sessions()).at('data.0.error'), 'QUOTA_EXCEEDED');
     assert.deepEqual(await isRefused(13 * MB), [true]);
@@ -112,7 +112,7 @@ describe('a recording that grows', () => {
 });
 
 describe('recorders', () => {
-  test('are at most as many as the broadcasts of the plan, whatever encoders do', async () => {
+  test('recordings never exceed the concurrent broadcasts of the plan', async () => {
     const account = await app.createAccount({ plan: 'FREE' });
     const { key } = await app.createKey({ account });
     assert.deepEqual([PLANS.FREE.concurrentStreams, PLANS.FREE.encoders], [1, 2]);
@@ -131,7 +131,7 @@ describe('recorders', () => {
     const refused = await app.request('POST', `/streams/${second.id}/start`, { key });
     assert.equal(refused.status, 403);
     assert.equal((await recorded()).length, 1);
-    // Another encoder of the stream takes the place of the one before it.
+    // Another encoder of the stream replaces the previous one.
     const { sessionId } = await first.connect({ nodeId });
     assert.deepEqual(
       (await recorded()).map(({ publishId }) => publishId),
@@ -140,8 +140,8 @@ describe('recorders', () => {
   });
 });
 
-describe('a broadcast that lasts longer than a video may', () => {
-  test('is not ended, and goes on in a second video', async () => {
+describe('a broadcast longer than a video may be', () => {
+  test('a broadcast longer than a video may be continues in a second video', async () => {
     const { sync, part, sessionId, stream, videos, heartbeat } = await broadcast();
     const first = await part(sessionId);
     clock.advance(11 * HOUR_MS);

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../../jobs/job.ts';
 
-/** The parts of a recording become the original of its video. */
+/** Job that turns the parts of a recording into the original of its video. */
 export const recordingJob = defineJob({
   name: 'video.recording',
   payload: Type.Object({ recordingId: Type.String() }),

@@ -13,7 +13,7 @@ export interface ReadyRecording {
 
 interface Deps {
   clock: Clock;
-  /** Appends `stream.recording_ready`. */
+  /** Emits `stream.recording_ready`. */
   emit(tx: Tx, append: AppendEvent, ready: ReadyRecording): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface PlayableVideo {
   duration_sec: number | null;
 }
 
-/** What is done in the transaction that makes a video playable: a recording is told of, once. */
+/** Creates the hook of the transaction that publishes a playable video: it emits the recording event once. */
 export function createRecordingReady({ clock, emit }: Deps) {
   return async (tx: Tx, append: AppendEvent, video: PlayableVideo): Promise<void> => {
     const { id: videoId, session_id: sessionId, workspace_id: workspaceId } = video;

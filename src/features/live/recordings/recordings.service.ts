@@ -17,23 +17,23 @@ export interface RecordingsDeps {
   intake: Pick<VideoIntake, 'create' | 'hold' | 'lock'>;
   store: Pick<BlobStore, 'deletePrefix'>;
   clock: Clock;
-  /** The broadcast of a session is recorded no further, and its session says why. */
+  /** Stops recording the broadcast of a session, and stores the reason in the session. */
   refuse(tx: Tx, sessionId: string): Promise<void>;
 }
 
-/** One of the recordings of a broadcast (docs/decisions/recordings.md#more-than-twelve-hours). */
+/** Recording of a broadcast (docs/decisions/recordings.md#more-than-twelve-hours). */
 export interface RecordingInfo {
-  /** From 1 on, without a gap unless the files of one before are removed. */
+  /** Number from 1, without gaps unless the files of an earlier recording were removed. */
   number: number;
-  /** Null where nothing was recorded, or nothing yet. */
+  /** ID of the video; null while nothing was recorded. */
   videoId: string | null;
-  /** It is still being written, or its video made. */
+  /** True while the recording is written or its video is produced. */
   isComing: boolean;
 }
 
-/** The recordings of broadcasts, from the first picture to the job that makes a video of it. */
+/** Recordings of broadcasts, from the first frame to the job that creates the video. */
 export interface Recordings {
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: RecordingPort;
   /**
    * May another recording begin? Not once the workspace's storage is full
@@ -41,33 +41,36 @@ export interface Recordings {
    */
   hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
   /**
-   * The broadcast of a session is over, in the transaction that ends it: if anything was recorded there is a video
-   * from now on, and its original follows as soon as the recorder has closed its file.
+   * Ends the recordings of a session in the transaction that ends its broadcast. If anything was recorded,
+   * its video exists from now on, and the original follows as soon as the recorder has closed its file.
    */
   ended(tx: Tx, append: AppendEvent, sessionId: string): Promise<void>;
-  /** The videos of a session's broadcast in its order, which may still be made; of any workspace: viewers have none. */
+  /**
+   * Returns the videos of a session's broadcast in order, including those still being produced, in any
+   * workspace: viewers have none.
+   */
   videosOf(sessionId: string): Promise<string[]>;
-  /** All that there is of a session's broadcast, in its order. */
+  /** Returns all recordings of a session's broadcast in order. */
   of(sessionId: string): Promise<RecordingInfo[]>;
-  /** Is a video of a session's broadcast still being made? */
+  /** Reports whether a video of a session's broadcast is still being produced. */
   isComing(sessionId: string): Promise<boolean>;
-  /** Gives up parts whose node is gone. */
+  /** Abandons parts of lost nodes. */
   sweep(): Promise<void>;
-  /** Removes files that nobody needs any more. */
+  /** Removes files that are no longer needed. */
   cleanUp(): Promise<void>;
 }
 
 /**
- * A recording goes on in another one before it is longer than a video may be
+ * Maximum length of one recording. A longer broadcast continues in another one, within the limit of a video
  * (docs/decisions/recordings.md#more-than-twelve-hours).
  */
 const LONGEST_MS = (MAX_DURATION_SEC - 120) * 1000;
-/** So much is taken of the storage before it is written: enough for the time between two looks at the files. */
+/** Storage reserved ahead of the file: enough for the time between two reports of its size. */
 const AHEAD_BYTES = 8 * 2 ** 20;
 const STEP_BYTES = 32 * 2 ** 20;
-/** How often a node says that it still has a part. */
+/** Interval at which a node confirms its parts. */
 const TOUCH_MS = 5000;
-/** A node that was not heard of for so long has lost what it did not store. */
+/** Silence after which a node has lost the files that it had not stored. */
 const LOST_MS = 60_000;
 
 export function createRecordings(deps: RecordingsDeps): Recordings {
@@ -121,7 +124,7 @@ function createPort(deps: RecordingsDeps): RecordingPort {
       events.transaction(async (tx, append) => {
         const now = clock.now();
         const named = parseRecordingId(recordingId);
-        // Earlier ones of the session are over with this one, and are locked before it.
+        // Locks the earlier recordings of the session first; this one ends them.
         const known = named.number === 1 ? [] : await repository.lockRecordings(tx, named.sessionId);
         const recording = await repository.ensureRecording(tx, { id: recordingId, ...named }, now);
         if (recording === undefined || recording.settled_at !== null) return null;
@@ -143,7 +146,7 @@ function createPort(deps: RecordingsDeps): RecordingPort {
   };
 }
 
-/** Takes the storage of parts that grow, a step ahead; a recording that gets none ends. */
+/** Reserves storage for growing parts, one step ahead; a recording that gets none ends. */
 async function holdGrowing(deps: RecordingsDeps, sizes: ReadonlyMap<string, number>): Promise<void> {
   if (sizes.size === 0) return;
   for (const part of await repository.listOpenParts(deps.db, [...sizes.keys()])) {
@@ -155,7 +158,7 @@ async function holdGrowing(deps: RecordingsDeps, sizes: ReadonlyMap<string, numb
   }
 }
 
-/** @returns false when the plan has less left. */
+/** @returns false when the plan has less storage left. */
 async function hold(
   { events, intake }: RecordingsDeps,
   part: { id: string; workspace_id: string; reserved_bytes: number },
@@ -165,7 +168,7 @@ async function hold(
     await intake.hold.makingRoom(part.workspace_id, () =>
       events.transaction(async (tx) => {
         await intake.hold.grow(tx, part.workspace_id, bytes - part.reserved_bytes);
-        // Closed meanwhile: what it took is settled, and what was added just now is given back.
+        // The part was closed in between: its storage is settled, and the amount just added is released.
         const isOpen = await repository.reservePartStorage(tx, part.id, part.reserved_bytes, bytes);
         if (!isOpen) await intake.hold.grow(tx, part.workspace_id, part.reserved_bytes - bytes);
       }),
@@ -191,13 +194,13 @@ async function closePart(
     const recording = await repository.lockRecording(tx, recordingId);
     if (recording === undefined) return;
     const held = await repository.closePart(tx, partId, sizeBytes, clock.now());
-    // What is there is kept, plan or not.
+    // A stored file is charged even when it exceeds the plan.
     if (held !== null) await intake.hold.settle(tx, found.workspace_id, (sizeBytes ?? 0) - held);
     await advance(deps, tx, append, recording);
   });
 }
 
-/** Brings an ended recording on, under its lock: its video, then the job, when no part is open any more. */
+/** Advances an ended recording under its lock: creates its video, then the job once no part is open. */
 async function advance(
   { intake, queue, clock }: RecordingsDeps,
   tx: Tx,
@@ -237,12 +240,12 @@ async function advance(
 
 const TITLE_MAX = 190;
 
-/** The further videos of one broadcast are numbered. */
+/** Returns the title of the video; further videos of one broadcast are numbered. */
 function titleOf(title: string, number: number): string {
   return number === 1 ? title : `${[...title].slice(0, TITLE_MAX).join('')} (${number})`;
 }
 
-/** The first recording of a session is called as the session is. */
+/** Returns the recording ID; the first one of a session equals the session ID. */
 function recordingIdOf(sessionId: string, number: number): string {
   return number === 1 ? sessionId : `${sessionId}-${number}`;
 }
@@ -252,7 +255,7 @@ function parseRecordingId(id: string): { sessionId: string; number: number } {
   return { sessionId, number: Number(number) };
 }
 
-/** Everything that was stored of a recording, but for what its parts were joined to. */
+/** Returns the folder of all stored files of a recording, except the joined file. */
 export function folderOf(recording: RecordingRow): string {
   return `w/${recording.workspace_id}/rec/${recording.id}/`;
 }

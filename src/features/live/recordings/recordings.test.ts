@@ -48,7 +48,7 @@ const wantedFor = async ({ nodeId, sessionId }: IngestSession) =>
     .filter((one) => one.publishId === sessionId && one.isRefused !== true)
     .map((one) => one.recordingId);
 
-/** A part that a recorder has begun; closed by `close`, with the file that it has left. */
+/** Opens a part of a recorder; `close` closes it with the given file. */
 async function openPart(stream: EncoderStream, hasMedia = true) {
   const part = { id: newId('rec'), recordingId: await sessionOf(stream) };
   const storeKey = await port.opened('nod_a', part, hasMedia);
@@ -80,8 +80,8 @@ const runJob = (sessionId: string, isLast = false) =>
     confirm: async () => {},
   });
 
-describe('what is recorded', () => {
-  test('a broadcast with a signal, from its start to its stop', async () => {
+describe('scope of a recording', () => {
+  test('a broadcast with a signal is recorded from its start to its stop', async () => {
     const stream = await recorded();
     const publish = await stream.connect();
     assert.deepEqual(await wantedFor(publish), [], 'a signal alone is not');
@@ -91,7 +91,7 @@ describe('what is recorded', () => {
     assert.deepEqual(await wantedFor(publish), []);
   });
 
-  test('nothing unless it was asked for, which may be during the broadcast', async () => {
+  test('nothing is recorded unless recording is enabled, which may happen during the broadcast', async () => {
     const stream = await recorded({ record: false });
     const publish = await stream.connect();
     await stream.act('start');
@@ -104,7 +104,7 @@ describe('what is recorded', () => {
     await stream.act('stop');
   });
 
-  test('a start before the signal, autoStart, and the encoder that comes back', async () => {
+  test('a start before the signal, autoStart and a reconnecting encoder are recorded', async () => {
     const stream = await recorded({ autoStart: true });
     const first = await stream.connect();
     const sessionId = await sessionOf(stream);
@@ -116,7 +116,7 @@ describe('what is recorded', () => {
     await stream.act('stop');
   });
 
-  test('nothing when the storage is full at the start, and the session says so', async () => {
+  test('nothing is recorded when the storage is full at the start, and the session shows the reason', async () => {
     const stream = await recorded();
     const publish = await stream.connect();
     await fillStorage(2 ** 50);
@@ -134,7 +134,7 @@ async function fillStorage(bytes: number): Promise<void> {
 }
 
 describe('the video', () => {
-  test('is there with the stop, gets its original with the last part, and counts', async () => {
+  test('a video exists after the stop, gets its original with the last part, and counts toward storage', async () => {
     const tier = await app.request('POST', '/tiers', {
       key,
       body: { name: 'Supporter', priceCents: 500, interval: 'MONTH' },
@@ -168,7 +168,7 @@ describe('the video', () => {
     assert.equal((await openPart(stream)).storeKey, null, 'no part is taken any more');
   });
 
-  test('is not made when nothing was recorded', async () => {
+  test('creates no video when nothing was recorded', async () => {
     const stream = await recorded();
     await stream.connect();
     await stream.act('start');
@@ -179,7 +179,7 @@ describe('the video', () => {
     assert.equal(await jobsOf(await sessionOf(stream)), 0);
   });
 
-  test('follows when a part turns out to hold media after the stop', async () => {
+  test('a video follows when a part turns out to contain media after the stop', async () => {
     const stream = await recorded();
     await stream.connect();
     await stream.act('start');
@@ -191,7 +191,7 @@ describe('the video', () => {
     assert.equal(await jobsOf(await sessionOf(stream)), 1);
   });
 
-  test('of a broadcast whose signal was away for too long is one for each session', async () => {
+  test('a broadcast whose signal was lost beyond the reconnect window has one video per session', async () => {
     const stream = await recorded({ reconnectWindowSec: 30 });
     const first = await stream.connect();
     await stream.act('start');
@@ -206,7 +206,7 @@ describe('the video', () => {
     assert.notEqual(await videoIdOf(stream), null);
   });
 
-  test('is no longer shown with its session once it was deleted', async () => {
+  test('a deleted video is no longer shown with its session', async () => {
     const stream = await recorded();
     await stream.connect();
     await stream.act('start');
@@ -237,7 +237,7 @@ async function storageUsed(): Promise<number> {
 }
 
 describe('several parts', () => {
-  test('are joined, and leave nothing but the original', async () => {
+  test('parts are joined, and only the original remains', async () => {
     const media = await makePart();
     const stream = await recorded();
     await stream.connect();
@@ -259,7 +259,7 @@ describe('several parts', () => {
     for (const part of parts) assert.equal(await store.head(part.storeKey ?? ''), null);
   });
 
-  test('wait for one that was told of late', async () => {
+  test('assembly waits for a part that is reported late', async () => {
     const stream = await recorded();
     await stream.connect();
     await stream.act('start');
@@ -275,7 +275,7 @@ describe('several parts', () => {
     assert.equal((await read(await videoIdOf(stream))).at('data.status'), 'QUEUED');
   });
 
-  test('that cannot be read make a video that FAILED, with the reason', async () => {
+  test('unreadable parts result in a FAILED video with the reason', async () => {
     const stream = await recorded();
     await stream.connect();
     await stream.act('start');
@@ -286,7 +286,7 @@ describe('several parts', () => {
     assert.deepEqual([video.at('data.status'), video.at('data.error.code')], ['FAILED', 'CORRUPT_INPUT']);
   });
 
-  test('of a node that is gone are given up a minute after the broadcast, not before its end', async () => {
+  test('parts of a lost node are abandoned a minute after the broadcast, not before its end', async () => {
     const stream = await recorded();
     await stream.connect();
     await stream.act('start');
@@ -308,7 +308,7 @@ describe('several parts', () => {
   });
 });
 
-test('stream.recording_ready is said once, when the video can first be played', async () => {
+test('stream.recording_ready is emitted once, when the video becomes playable', async () => {
   const stream = await recorded();
   await stream.connect();
   await stream.act('start');
@@ -331,7 +331,7 @@ test('stream.recording_ready is said once, when the video can first be played', 
   );
 });
 
-/** A second of video, as a recorder writes it. */
+/** Creates one second of video, as a recorder writes it. */
 async function makePart(): Promise<Buffer> {
   const path = join(tmpdir(), `${newId('rec')}.mp4`);
   const input = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=10', '-t', '1', '-c:v', 'libx264'];

@@ -5,7 +5,7 @@ import type { RecordingPartTable, RecordingTable } from '../../../platform/db/ta
 export type RecordingRow = Selectable<RecordingTable>;
 export type PartRow = Selectable<RecordingPartTable>;
 
-/** The publishes of a node whose broadcast is on and to be recorded, with the last recording of each. */
+/** Lists the publishes of a node whose broadcast must be recorded, with the last recording of each. */
 export function listDesiredForNode(db: Db, nodeId: string) {
   return db
     .selectFrom('ingest_session')
@@ -38,7 +38,10 @@ export function listDesiredForNode(db: Db, nodeId: string) {
     .execute();
 }
 
-/** The node still has its open parts; written at most every `staleBefore`. */
+/**
+ * Confirms the open parts of a node; a part is written only if its last confirmation is older than
+ * `staleBefore`.
+ */
 export async function heartbeatParts(db: Db, nodeId: string, now: Date, staleBefore: Date): Promise<void> {
   await db
     .updateTable('recording_part')
@@ -49,7 +52,7 @@ export async function heartbeatParts(db: Db, nodeId: string, now: Date, staleBef
     .execute();
 }
 
-/** The recording, made when there is none. Undefined when there is no such session. */
+/** Returns the recording and creates it when it is missing; undefined when the session does not exist. */
 export async function ensureRecording(
   tx: Tx,
   { id, sessionId, number }: { id: string; sessionId: string; number: number },
@@ -76,7 +79,7 @@ export async function ensureRecording(
   return lockRecording(tx, id);
 }
 
-/** In the order of the broadcast. */
+/** Returns the video IDs in the order of the broadcast. */
 export async function findVideoIds(db: Db, sessionId: string): Promise<string[]> {
   const rows = await db
     .selectFrom('recording')
@@ -88,8 +91,8 @@ export async function findVideoIds(db: Db, sessionId: string): Promise<string[]>
 }
 
 /**
- * Those of a session in their order: of a broadcast of more than twelve hours there are several. One whose files are
- * removed is none any more.
+ * Lists the recordings of a session in order; a broadcast of more than twelve hours has several. A recording
+ * whose files are removed is excluded.
  */
 export function recordingsOf(db: Db, sessionId: string) {
   return db
@@ -112,7 +115,7 @@ export function lockRecording(tx: Tx, id: string): Promise<RecordingRow | undefi
   return tx.selectFrom('recording').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
 }
 
-/** Those of a session in their order. */
+/** Locks the recordings of a session in order. */
 export function lockRecordings(tx: Tx, sessionId: string): Promise<RecordingRow[]> {
   return tx
     .selectFrom('recording')
@@ -123,7 +126,7 @@ export function lockRecordings(tx: Tx, sessionId: string): Promise<RecordingRow[
     .execute();
 }
 
-/** Has the session gone on in another recording? */
+/** Reports whether the session continues in another recording. */
 export async function hasSuccessor(tx: Tx, { session_id, number }: RecordingRow): Promise<boolean> {
   const next = await tx
     .selectFrom('recording')
@@ -135,7 +138,7 @@ export async function hasSuccessor(tx: Tx, { session_id, number }: RecordingRow)
   return next !== undefined;
 }
 
-/** What the end of the recording depends on, read under its lock. */
+/** Finds the data on which the end of the recording depends. Call it under the lock of the recording. */
 export function broadcastOf(tx: Tx, sessionId: string) {
   return tx
     .selectFrom('stream_session')
@@ -164,7 +167,7 @@ export async function updateRecording(
   await tx.updateTable('recording').set(change).where('id', '=', id).execute();
 }
 
-/** @returns undefined when it was marked before, or is no recording's video. */
+/** @returns undefined when the recording is already marked, or the video belongs to none. */
 export function markReady(tx: Tx, sessionId: string, videoId: string, now: Date) {
   return tx
     .updateTable('recording')
@@ -176,7 +179,7 @@ export function markReady(tx: Tx, sessionId: string, videoId: string, now: Date)
     .executeTakeFirst();
 }
 
-/** In the order of their recording. */
+/** Lists the parts in the order of their recording. */
 export function partsOf(db: Db, recordingId: string): Promise<PartRow[]> {
   return db
     .selectFrom('recording_part')
@@ -199,7 +202,7 @@ export function findPart(db: Db, id: string): Promise<PartRow | undefined> {
   return db.selectFrom('recording_part').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** A part that is known already only learns that it has media. */
+/** Inserts the part; for a known part only the media flag is updated. */
 export async function upsertPart(
   tx: Tx,
   part: Pick<PartRow, 'id' | 'recording_id' | 'node_id' | 'has_media'>,
@@ -217,8 +220,8 @@ export async function upsertPart(
 }
 
 /**
- * @param sizeBytes null when there is nothing to keep.
- * @returns what the part took of the storage before; null when it was closed already.
+ * @param sizeBytes null when there is no file.
+ * @returns the storage that was reserved for the part; null when it was already closed.
  */
 export async function closePart(
   tx: Tx,
@@ -242,7 +245,7 @@ export async function closePart(
   return before.reserved_bytes;
 }
 
-/** The open parts of a node that are among these, with whose storage they take. */
+/** Lists the open parts among these IDs, with the workspace whose storage they use. */
 export function listOpenParts(db: Db, ids: readonly string[]) {
   return db
     .selectFrom('recording_part')
@@ -265,7 +268,10 @@ export async function reservePartStorage(tx: Tx, id: string, from: number, bytes
   return numUpdatedRows === 1n;
 }
 
-/** The parts take nothing any more. @returns what they took. */
+/**
+ * Releases the storage reserved for the parts.
+ * @returns the bytes they had reserved.
+ */
 export async function releasePartStorage(tx: Tx, recordingId: string): Promise<number> {
   const parts = await tx
     .selectFrom('recording_part')
@@ -280,7 +286,7 @@ export async function releasePartStorage(tx: Tx, recordingId: string): Promise<n
   return parts.reduce((sum, part) => sum + part.reserved_bytes, 0);
 }
 
-/** Open parts of ended recordings whose node was not heard of since `deadline`. */
+/** Lists open parts of ended recordings whose node was silent since `deadline`. */
 export function listOrphanedParts(db: Db, deadline: Date): Promise<PartRow[]> {
   return db
     .selectFrom('recording_part')
@@ -305,7 +311,7 @@ export function listOrphanedParts(db: Db, deadline: Date): Promise<PartRow[]> {
     .execute();
 }
 
-/** Settled recordings whose files nobody needs: they have no video, or it was purged. */
+/** Lists settled recordings whose files are no longer needed: they have no video, or it was purged. */
 export function obsoleteRecordings(db: Db): Promise<RecordingRow[]> {
   return db
     .selectFrom('recording')

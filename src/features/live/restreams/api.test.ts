@@ -43,7 +43,7 @@ async function told({ account }: Owner): Promise<{ type: string; data: Record<st
 }
 
 describe('POST /restreams', () => {
-  test('201 with the whole resource and its defaults; of the keys only the end', async () => {
+  test('201 returns the whole resource with its defaults and only the end of the keys', async () => {
     const mine = await owner();
     const youtube = { platform: 'YOUTUBE', streamKey: 'abcd-efgh-ijkl-mnop-qrst' };
     const made = await restream(mine, { targets: [CUSTOM, youtube] });
@@ -119,7 +119,7 @@ describe('POST /restreams', () => {
     });
   }
 
-  test("400 for another account's stream, and for one that was deleted", async () => {
+  test('a stream that is deleted or of another account gets 400', async () => {
     const [mine, other] = [await owner(), await owner()];
     const steal = await post(mine.key, '/restreams', { streamId: other.streamId });
     steal.assertError('BAD_REQUEST', 'streamId');
@@ -150,7 +150,7 @@ describe('POST /restreams', () => {
     ],
     ...['%31%32%37.0.0.1', '127.0.0.1.', 'single'],
   ]) {
-    test(`400: nothing is sent to ${host}`, async () => {
+    test(`400: ${host} is not an allowed host`, async () => {
       const { key, streamId } = await owner();
       const targets = [{ url: `rtmp://${host}/app`, streamKey: 'a-stream-key' }];
       (await post(key, '/restreams', { streamId, targets })).assertError('BAD_REQUEST', 'targets.0.url');
@@ -159,7 +159,7 @@ describe('POST /restreams', () => {
     });
   }
 
-  test('an idempotency key makes one', async () => {
+  test('one idempotency key creates a single restream', async () => {
     const { key, streamId } = await owner();
     const headers = { 'idempotency-key': 'restream-key-1' };
     const send = () => post(key, '/restreams', { streamId, targets: [CUSTOM] }, headers);
@@ -172,10 +172,10 @@ describe('POST /restreams', () => {
     assert.equal((await app.request('GET', '/restreams', { key })).list('data').length, 1);
   });
 
-  test('name servers that are silent hold up nobody else', async () => {
+  test('unresponsive name servers do not delay other requests', async () => {
     const dns = await startTestDns();
     dns.fault = 'silent';
-    // One request with a key at a time may hold a transaction here.
+    // Only one request with a key at a time may hold a transaction here.
     const env = { DNS_SERVERS: dns.address, DATABASE_POOL: '3' };
     const slow = await startTestApp({ env });
     try {
@@ -203,14 +203,14 @@ describe('POST /restreams', () => {
     }
   });
 
-  test('with more targets than the plan has left none is made', async () => {
+  test('a restream with more targets than the plan has left is not created', async () => {
     const mine = await owner('STAR');
     const targets = Array.from({ length: 4 }, () => CUSTOM);
     (await post(mine.key, '/restreams', { streamId: mine.streamId, targets })).assertError('QUOTA_EXCEEDED');
     assert.equal((await app.request('GET', '/restreams', { key: mine.key })).list('data').length, 0);
   });
 
-  test('409 for more of one stream than it takes', async () => {
+  test('exceeding the restreams of a stream gets 409', async () => {
     const mine = await owner();
     const answers = await Promise.all(
       Array.from({ length: 22 }, () => post(mine.key, '/restreams', { streamId: mine.streamId })),
@@ -220,7 +220,7 @@ describe('POST /restreams', () => {
   });
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   test('keys need restreams:read and restreams:write', async () => {
     const mine = await owner();
     const { account } = mine;
@@ -246,7 +246,7 @@ describe('who may', () => {
     (await app.request('GET', '/restreams/platforms', { key: looking })).assertOk(200);
   });
 
-  test('lists are of one workspace, by stream and by page', async () => {
+  test('lists cover one workspace, by stream and by page', async () => {
     const mine = await owner();
     const second = (await post(mine.key, '/streams', { title: 'B' })).string('data.id');
     const ids = [];
@@ -267,7 +267,7 @@ describe('who may', () => {
 });
 
 describe('targets', () => {
-  test('are added, changed and removed, and the restream tells of it', async () => {
+  test('targets are added, changed and removed, and the restream emits events', async () => {
     const mine = await owner();
     const { key } = mine;
     const id = (await restream(mine)).string('data.id');
@@ -302,7 +302,7 @@ describe('targets', () => {
     );
   });
 
-  test('a key that is kept does not go to another server', async () => {
+  test('a stored key is not sent to another server', async () => {
     const mine = await owner();
     const made = await restream(mine, { targets: [CUSTOM] });
     const path = `/restreams/${made.string('data.id')}/targets/${made.string('data.targets.0.id')}`;
@@ -312,7 +312,7 @@ describe('targets', () => {
     (await move({ url: 'rtmp://evil.example.net/app', streamKey: 'its-own-key' })).assertOk(200);
   });
 
-  test('a passphrase of SRT is written, never read, and bound to its server', async () => {
+  test('an SRT passphrase is write-only and bound to its server', async () => {
     const mine = await owner();
     const url = 'srt://live.example.com:9000?pbkeylen=32';
     const passphrase = 'a-long-passphrase';
@@ -336,7 +336,7 @@ describe('targets', () => {
   });
 });
 
-describe('settings and ends', () => {
+describe('settings and deletion', () => {
   test('PATCH changes name, start mode and enabled', async () => {
     const mine = await owner();
     const id = (await restream(mine)).string('data.id');
@@ -354,7 +354,7 @@ describe('settings and ends', () => {
     });
   });
 
-  test('DELETE takes it out of the list of its stream, and the stream takes its restreams along', async () => {
+  test('DELETE removes the restream from the list of its stream, and deleting a stream deletes its restreams', async () => {
     const mine = await owner();
     const [first, second] = [await restream(mine), await restream(mine, { targets: [CUSTOM] })];
     const path = `/restreams/${first.string('data.id')}`;

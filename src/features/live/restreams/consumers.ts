@@ -9,7 +9,7 @@ interface Deps {
   streams: { streamDeleted: typeof streamDeleted };
 }
 
-/** With a stream go its restreams. */
+/** Creates the consumer that deletes restreams together with their stream. */
 export function createRestreamConsumers({ clock, streams }: Deps): EventConsumer[] {
   return [
     on(streams.streamDeleted, async (tx, { data }, append) => {

@@ -10,7 +10,7 @@ import type { RestreamRow, RestreamWithTargets } from './repository.ts';
 import * as repository from './repository.ts';
 import type { Change } from './transitions.ts';
 
-/** Told whenever something is to be sent that was not, or no more. */
+/** Bus topic of restreams that must start or stop sending. */
 export const RESTREAM_TOPIC = 'restreams';
 
 export interface RestreamDeps {
@@ -20,18 +20,21 @@ export interface RestreamDeps {
   bus: Bus;
   clock: Clock;
   fetcher: Pick<Outbound, 'checkUrl'>;
-  /** The streams' list of their restreams, which is kept by them. */
+  /** List of a stream's restreams, maintained by the streams feature. */
   streams: RestreamedStreams;
 }
 
-/** Filled by the composition root. */
+/** Port that the composition root provides. */
 export interface RestreamedStreams {
-  /** Under the stream's lock from here on. @returns its title; undefined when the workspace has no such stream. */
+  /**
+   * Locks the stream until the transaction ends, and attaches the restream.
+   * @returns the title of the stream; undefined when the workspace has no stream with this ID.
+   */
   attach(tx: Tx, workspaceId: string, streamId: string, restreamId: string): Promise<string | undefined>;
   detach(tx: Tx, streamId: string, restreamId: string): Promise<void>;
 }
 
-/** Those who send look at it, and the tails of its stream. */
+/** Notifies the sending nodes and the tails of the stream. */
 export function notifyChanged({ bus }: { bus: Bus }, id: string, streamId: string): void {
   bus.publish(RESTREAM_TOPIC, id);
   bus.publish(STREAM_LOG_TOPIC, streamId);
@@ -39,7 +42,7 @@ export function notifyChanged({ bus }: { bus: Bus }, id: string, streamId: strin
 
 export type LockedWork = (change: Change, row: RestreamRow) => Promise<void>;
 
-/** Locks the restream, does the work, commits, and tells those who send. */
+/** Locks the restream, runs the work, commits, and notifies the sending nodes. */
 export async function changeLocked(
   { events, bus, clock }: Pick<RestreamDeps, 'events' | 'bus' | 'clock'>,
   workspaceId: string,

@@ -15,7 +15,7 @@ function restreamBody(row: RestreamRow, targets: TargetRow[], isDeleted: boolean
   return { streamId: row.stream_id, restream, deleted: isDeleted, at: at.toISOString() };
 }
 
-/** A restream as it is from now on, with its targets; under its lock. */
+/** Appends the new state of a restream and its targets to the log, under its lock. */
 export async function logRestream(
   tx: Tx,
   { id }: { id: string },
@@ -29,7 +29,7 @@ export async function logRestream(
   await appendToLog(tx, place(row.stream_id), 'restream', { body: () => body, at: now });
 }
 
-/** A target in another state; under the lock of its restream. */
+/** Appends the new state of a target to the log, under the lock of its restream. */
 export async function logTarget(tx: Tx, row: RestreamRow, target: TargetRow, now: Date): Promise<void> {
   const targets = await repository.targetsOf(tx, [row.id]);
   const body = {
@@ -42,7 +42,7 @@ export async function logTarget(tx: Tx, row: RestreamRow, target: TargetRow, now
   await appendToLog(tx, place(row.stream_id), 'restream_target', { body: () => body, at: now });
 }
 
-/** The restreams of a stream as they are, for a tail that begins. */
+/** Returns the current restreams of a stream for a new tail. */
 export async function restreamSnapshot(
   { db, clock }: { db: Db; clock: Clock },
   streamId: string,

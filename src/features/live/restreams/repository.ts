@@ -9,7 +9,7 @@ export type RestreamRow = Selectable<RestreamTable>;
 export type TargetRow = Selectable<RestreamTargetTable>;
 export type TargetChange = Updateable<RestreamTargetTable>;
 
-/** A restream with its targets, oldest first. */
+/** Restream with its targets, oldest first. */
 export interface RestreamWithTargets {
   row: RestreamRow;
   targets: TargetRow[];
@@ -23,7 +23,7 @@ export function insertRestream(tx: Tx, row: Insertable<RestreamTable>): Promise<
   return tx.insertInto('restream').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** What a request with an Idempotency-Key has made before. */
+/** Finds the restream that an earlier request with this Idempotency-Key created. */
 export function findByOperation(db: Db, operationId: string): Promise<RestreamRow | undefined> {
   return db.selectFrom('restream').selectAll().where('operation_id', '=', operationId).executeTakeFirst();
 }
@@ -41,7 +41,9 @@ export function findRestream(db: Db, workspaceId: string, id: string): Promise<R
     .executeTakeFirst();
 }
 
-/** The stream is held before its restreams, everywhere: what changes it changes them behind it. */
+/**
+ * Locks the stream before its restreams, as everywhere: a change of the stream then updates its restreams.
+ */
 async function holdStream(tx: Tx, restreamId: string): Promise<void> {
   await sql`select from stream where id = (select stream_id from restream where id = ${restreamId})
     for key share`.execute(tx);
@@ -62,7 +64,7 @@ export async function lockRestream(
     .executeTakeFirst();
 }
 
-/** Of any workspace, for those who bring it in line with its stream. */
+/** Locks a restream of any workspace, to bring it in line with its stream. */
 export async function lockAnyRestream(tx: Tx, id: string): Promise<RestreamRow | undefined> {
   await holdStream(tx, id);
   return tx.selectFrom('restream').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
@@ -173,7 +175,7 @@ export async function deleteTarget(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('restream_target').where('id', '=', id).execute();
 }
 
-/** Of the whole workspace: what the plan counts. */
+/** Counts the targets of the whole workspace, as the plan does. */
 export async function countTargets(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('restream_target')
@@ -184,7 +186,7 @@ export async function countTargets(db: Db, workspaceId: string): Promise<number>
   return count;
 }
 
-/** A new run of a restream: nothing has failed yet. */
+/** Resets the targets for a new run of a restream. */
 export async function resetTargets(tx: Tx, restreamId: string): Promise<void> {
   await tx
     .updateTable('restream_target')
@@ -194,12 +196,12 @@ export async function resetTargets(tx: Tx, restreamId: string): Promise<void> {
     .execute();
 }
 
-/** A signal counts for the stream's reconnect window after it was lost. */
+/** Returns the condition for a signal, which counts for the reconnect window after its loss. */
 const hasSignal = (now: Date) =>
   sql<boolean>`(stream.has_signal or coalesce(
     stream.signal_lost_at + make_interval(secs => stream.reconnect_window_sec) > ${now}, false))`;
 
-/** What the restream follows, now. */
+/** Finds the current state of the stream that the restream follows. */
 export function findSource(db: Db, streamId: string, now: Date) {
   return db
     .selectFrom('stream')
@@ -214,7 +216,7 @@ export function findSource(db: Db, streamId: string, now: Date) {
     .executeTakeFirstOrThrow();
 }
 
-/** Those that are out of line with their stream: the rules of `settle` as a condition. */
+/** Lists the restreams that are out of sync with their stream: `desiredRunState` as an SQL condition. */
 export async function listOutOfSync(db: Db, now: Date): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select restream.id from restream
@@ -235,9 +237,9 @@ export async function listOutOfSync(db: Db, now: Date): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-// What nodes send.
+// Queries of the sending nodes.
 
-/** Targets that this node is to send to: it has the encoder, or had it within the reconnect window. */
+/** Lists targets that this node must send to: it has the encoder, or had it within the reconnect window. */
 export function listDesiredTargets(db: Db, nodeId: string, now: Date) {
   return db
     .selectFrom('restream_target as target')
@@ -263,7 +265,7 @@ export function listDesiredTargets(db: Db, nodeId: string, now: Date) {
     .execute();
 }
 
-/** @returns those that nobody else holds, which are now this node's until `until`. */
+/** @returns the claimed rows: unheld before, leased to this node until `until`. */
 export async function claimTargets(
   db: Db,
   nodeId: string,
@@ -284,7 +286,7 @@ export async function claimTargets(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What this node holds. */
+/** Lists the targets leased to this node. */
 export function listLeasedTargets(db: Db, nodeId: string): Promise<{ id: string; restream_id: string }[]> {
   return db
     .selectFrom('restream_target')
@@ -293,7 +295,7 @@ export function listLeasedTargets(db: Db, nodeId: string): Promise<{ id: string;
     .execute();
 }
 
-/** Targets that a node held whose lease has run out: nobody sends to them. */
+/** Lists targets with an expired lease: no node sends to them. */
 export function listExpiredLeases(db: Db, now: Date): Promise<{ id: string; restream_id: string }[]> {
   return db
     .selectFrom('restream_target')

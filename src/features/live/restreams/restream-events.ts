@@ -16,7 +16,7 @@ import { restreamStatus } from './rules.ts';
 
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
-/** Where events of one restream are written: in a transaction that holds its row. */
+/** Context for events of one restream: a transaction that holds its row. */
 export interface RestreamEventContext {
   tx: Tx;
   append: AppendEvent;
@@ -48,7 +48,7 @@ export async function emitRestream(
   await append(event, row.workspace_id, await dataOf(tx, row));
 }
 
-/** Nothing is said when nothing differs. */
+/** Emits the changed fields; emits no event when there are none. */
 export async function emitUpdated(
   { tx, append }: RestreamEventContext,
   row: RestreamRow,

@@ -43,7 +43,7 @@ const settled = (
   return `${next} ${isRunning}`;
 };
 
-test('a restream follows its stream as its start mode says', () => {
+test('a restream follows its stream according to its start mode', () => {
   assert.equal(settled('WITH_BROADCAST', 'AUTO', preview), 'AUTO false');
   assert.equal(settled('WITH_BROADCAST', 'AUTO', live), 'AUTO true');
   assert.equal(settled('WITH_BROADCAST', 'AUTO', { ...live, hasSignal: false }), 'AUTO true');
@@ -52,7 +52,7 @@ test('a restream follows its stream as its start mode says', () => {
   assert.equal(settled('MANUAL', 'AUTO', live), 'AUTO false');
 });
 
-test('a start comes before the time, a stop holds until the next time', () => {
+test('start runs a restream early, and stop holds it until the next time', () => {
   assert.equal(settled('WITH_BROADCAST', 'STARTED', preview), 'STARTED true');
   assert.equal(settled('WITH_BROADCAST', 'STARTED', live), 'AUTO true');
   assert.equal(settled('WITH_BROADCAST', 'STOPPED', live), 'STOPPED false');
@@ -70,7 +70,7 @@ test('neither a disabled restream nor a suspended account sends', () => {
 const refused = (field: string) => (error: AppError) => error.code === 'BAD_REQUEST' && error.field === field;
 const key = 'abcdefgh';
 
-test('addresses of every kind', () => {
+test('URLs of every kind are parsed', () => {
   const read = (url: string, streamKey: string | undefined = key) =>
     parseTarget({ platform: 'CUSTOM', url, streamKey }).address;
   const { guarded: _, query: __, ...plain } = read('RTMP://Live.Example.com/app/');
@@ -104,12 +104,12 @@ for (const [url, field] of [
   ['srt://live.example.com:9000?mode=listener', 'url'],
   ['srt://live.example.com:9000?latency=never', 'url'],
 ] as const) {
-  test(`no address: ${url.slice(0, 60)}`, () => {
+  test(`rejects ${url.slice(0, 60)}`, () => {
     assert.throws(() => parseTarget({ platform: 'CUSTOM', url, streamKey: key }), refused(field));
   });
 }
 
-test('a platform has its own servers and keys of its form', () => {
+test('a platform accepts its own servers and its key format only', () => {
   const youtube = (streamKey: string, url?: string) => parseTarget({ platform: 'YOUTUBE', url, streamKey });
   assert.equal(youtube('abcd-efgh-ijkl-mnop-qrst').url, 'rtmps://a.rtmps.youtube.com/live2');
   assert.equal(youtube('abcd-efgh-ijkl-mnop', 'rtmp://b.rtmp.youtube.com/live2').address.port, 1935);
@@ -137,7 +137,7 @@ test('a platform has its own servers and keys of its form', () => {
   );
 });
 
-test('of a short key nothing is shown', () => {
+test('a short key shows no characters', () => {
   assert.equal(lastFour('0123456789ab'), '89ab');
   assert.equal(lastFour('0123456789a'), null);
   assert.equal(lastFour(null), null);

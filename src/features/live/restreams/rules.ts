@@ -9,15 +9,15 @@ import type {
   RestreamTargetState,
 } from '../../../platform/db/tables.generated.ts';
 
-/** What is known of a platform: where it is sent to, and what its stream keys look like. */
+/** Properties of a platform: its servers and the form of its stream keys. */
 export interface Preset {
   name: string;
-  /** The first is taken where none is given. */
+  /** Server URLs; the first is the default. */
   urls: readonly string[];
-  /** Its servers, and those below. None: any. */
+  /** Allowed hosts and their subdomains; empty allows any. */
   hosts: readonly string[];
   key: RegExp;
-  /** A key of that form, which opens nothing. */
+  /** Example of a key in that form, without access. */
   keyExample: string;
 }
 
@@ -66,9 +66,9 @@ export type RestreamStatus = (typeof RESTREAM_STATUSES)[number];
 export const TARGET_STATUSES = ['IDLE', 'CONNECTING', 'BROADCASTING', 'ERRORED', 'DISABLED'] as const;
 export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
-/** One stream has at most so many restreams. */
+/** Maximum restreams of one stream. */
 export const MAX_PER_STREAM = 20;
-/** No plan has more of them. */
+/** Maximum targets of all plans. */
 export const MAX_TARGETS = Math.max(...Object.values(PLANS).map(({ restreamTargets }) => restreamTargets));
 
 interface TargetState {
@@ -97,18 +97,18 @@ export function restreamStatus(run: RunState, targets: readonly TargetState[]): 
   return isLost ? 'FAILED' : 'STARTING';
 }
 
-/** What a restream follows. */
+/** State of the stream that a restream follows. */
 export interface Source {
   isLive: boolean;
-  /** There is one, or it has been lost for less than the stream's reconnect window. */
+  /** True with a signal, or when it was lost for less than the stream's reconnect window. */
   hasSignal: boolean;
-  /** The stream is there, and its account in good standing. */
+  /** True when the stream exists and its account is in good standing. */
   isAllowed: boolean;
 }
 
 /**
- * Whether a restream is to run, and what is left of the last call: `start` runs it before its time, and from then on
- * it follows its stream; `stop` holds it until the next time.
+ * Returns whether a restream should run, and the remaining manual override. `start` runs it early, after
+ * which it follows its stream; `stop` holds it until the next time.
  */
 export function desiredRunState(
   restream: { enabled: boolean; startMode: RestreamStartMode; manualOverride: RestreamManualOverride },
@@ -124,10 +124,10 @@ export function desiredRunState(
   return { manualOverride, isRunning: isWanted && restream.enabled && source.isAllowed };
 }
 
-/** In place of a stream key: one is kept, whose form is not looked at. */
+/** Placeholder for a stored stream key, whose form is not checked. */
 export const UNCHANGED_KEY: unique symbol = Symbol('a key that is kept');
 
-/** A target as its sender spells it. */
+/** Target as spelled in the request. */
 export interface TargetInput {
   platform: RestreamTargetPlatform;
   url: string | undefined;
@@ -136,7 +136,7 @@ export interface TargetInput {
 }
 
 /**
- * The address of a target, checked by its form; the guard of addresses comes behind it.
+ * Parses the URL of a target and checks its form. The host is checked later.
  *
  * @param prefix of the names of fields, such as `targets.0.`.
  * @throws {AppError} BAD_REQUEST, field `url`, `streamKey` or `passphrase`.
@@ -175,7 +175,7 @@ function isBelow(host: string, domain: string): boolean {
 
 const SHOWN_FROM = 12;
 
-/** The end of a key; of a short one it would be too much. */
+/** Returns the end of a key; null for a short key, which it would reveal. */
 export function lastFour(streamKey: string | null): string | null {
   return streamKey !== null && streamKey.length >= SHOWN_FROM ? streamKey.slice(-4) : null;
 }

@@ -31,11 +31,11 @@ export interface RestreamRunDeps {
   log: Logger;
 }
 
-/** What is sent, by whom, and what becomes of it. */
+/** Runs of restreams: which node sends to which target, and the results. */
 export interface RestreamRuns {
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: RestreamPort;
-  /** Brings restreams in line with their streams, and targets whose node is gone to rest. */
+  /** Reconciles restreams with their streams, and releases targets of lost nodes. */
   sweep(): Promise<void>;
 }
 
@@ -105,7 +105,7 @@ async function claimWanted(deps: RestreamRunDeps, nodeId: string): Promise<Desir
   return pushes.filter((push) => push !== null);
 }
 
-/** null when its key cannot be read: then it has failed. */
+/** Returns null, and fails the target, when its key cannot be read. */
 async function toWanted(
   deps: RestreamRunDeps,
   nodeId: string,
@@ -124,7 +124,7 @@ async function toWanted(
   }
 }
 
-/** The node sends to it no more. */
+/** Releases the target from the node. */
 async function letGo(
   deps: RestreamRunDeps,
   target: { id: string; restream_id: string },
@@ -156,7 +156,7 @@ async function withTarget(
     if (restream !== undefined && row !== undefined) await work(tx, append, restream, row);
     return restream?.stream_id;
   });
-  // What nodes send is changed by themselves: only the tails are told.
+  // Sending nodes report these changes themselves, so only the tails are notified.
   if (streamId !== undefined) bus.publish(STREAM_LOG_TOPIC, streamId);
 }
 
@@ -192,7 +192,10 @@ function changeOf({ clock }: RestreamRunDeps, row: TargetRow, report: PushReport
   };
 }
 
-/** What receivers are told of a change; of failures in a row only the first, until one is FATAL. */
+/**
+ * Returns the events to emit for a change. Of consecutive failures only the first is reported, until one is
+ * FATAL.
+ */
 function eventsOf(before: TargetRow, after: TargetRow) {
   const wasSending = before.state === 'BROADCASTING';
   if (after.state === 'BROADCASTING') return wasSending ? [] : [targetConnected];

@@ -20,7 +20,7 @@ const port = () => runs.port();
 const wanted: Runs['wanted'] = (...given) => runs.wanted(...given);
 const say: Runs['say'] = (...given) => runs.say(...given);
 
-test('from the signal to the stop: what is wanted, what is shown, what is told', async () => {
+test('from signal to stop, a restream pushes its targets, shows their state and emits events', async () => {
   const one = await run();
   assert.deepEqual(await wanted(one), []);
   await one.connect();
@@ -67,7 +67,7 @@ test('from the signal to the stop: what is wanted, what is shown, what is told',
   ]);
 });
 
-test('the tail of the stream shows every change of its restreams, and resumes behind any', async () => {
+test('the tail of the stream sends every change of its restreams and resumes after each', async () => {
   const one = await run();
   const { key: reader } = await app.createKey({ account: one.account, scope: 'READ_ONLY' });
   const follow = (after?: string) =>
@@ -131,7 +131,7 @@ test('the tail of the stream shows every change of its restreams, and resumes be
   await partial.close();
 });
 
-test('FATAL waits for a change or a retry, and people are told', async () => {
+test('a FATAL target waits for a change or a retry, and people are notified', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect();
   const wrong = { severity: 'FATAL', message: 'The key is refused.', retryCount: 3 } as const;
@@ -161,14 +161,14 @@ test('FATAL waits for a change or a retry, and people are told', async () => {
   const notices = await one.call('GET', '/notifications');
   assert.equal(notices.list('data').length, 2);
   assert.match(notices.string('data.0.body'), /The key is refused/);
-  // The next signal is the next try of all.
+  // The next signal retries all targets.
   await say(one, 0, 'ERRORED', wrong);
   await one.call('POST', `/restreams/${one.restreamId}/stop`);
   await one.call('POST', `/restreams/${one.restreamId}/start`);
   assert.equal((await wanted(one)).length, 2);
 });
 
-test('one that took the broadcast and is FATAL is told to be gone, and that it has failed', async () => {
+test('a broadcasting target that becomes FATAL emits disconnected and failed', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect();
   await say(one, 0, 'BROADCASTING');
@@ -195,7 +195,7 @@ test('one that took the broadcast and is FATAL is told to be gone, and that it h
   );
 });
 
-test('reports that are out of date change nothing', async () => {
+test('outdated reports are ignored', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect();
   const [push] = await wanted(one);
@@ -221,7 +221,7 @@ test('reports that are out of date change nothing', async () => {
   assert.equal(await one.status(), 'STOPPED');
 });
 
-test('of two nodes that think the stream is theirs, one sends', async () => {
+test('only one of two nodes that assume a stream is theirs sends', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect('node-1');
   const answers = await Promise.all(['node-1', 'node-2', 'node-1'].map((node) => wanted(one, node)));
@@ -229,19 +229,19 @@ test('of two nodes that think the stream is theirs, one sends', async () => {
     answers.map(({ length }) => length),
     [2, 0, 2],
   );
-  // The encoder goes to the other node; the first has not heard of it, and its lease holds.
+  // The encoder moves to the other node; the first is not aware of it, and its lease is valid.
   await one.connect('node-2');
   assert.equal((await wanted(one, 'node-2')).length, 0);
   assert.equal((await wanted(one, 'node-1')).length, 0, 'it lets go when it asks');
   assert.equal((await wanted(one, 'node-2')).length, 2);
-  // A node that dies is waited for as long as its lease.
+  // The targets of a dead node wait until its lease expires.
   await one.connect('node-1');
   assert.equal((await wanted(one, 'node-1')).length, 0);
   clock.advance(31_000);
   assert.equal((await wanted(one, 'node-1')).length, 2);
 });
 
-test('a lost encoder keeps its destinations for the reconnect window', async () => {
+test('a lost encoder retains its targets for the reconnect window', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   const session = await one.connect();
   await say(one, 0, 'BROADCASTING');
@@ -258,7 +258,7 @@ test('a lost encoder keeps its destinations for the reconnect window', async () 
   assert.equal((await wanted(one)).length, 2);
 });
 
-test('a broadcast goes on without its encoder, and is sent on again when it is back', async () => {
+test('a broadcast continues without its encoder and is restreamed again after the reconnect', async () => {
   const one = await run();
   const session = await one.connect();
   await one.call('POST', `/streams/${one.streamId}/start`);
@@ -273,7 +273,7 @@ test('a broadcast goes on without its encoder, and is sent on again when it is b
   assert.equal((await wanted(one)).length, 2);
 });
 
-test('start and stop: before the time, and until the next time', async () => {
+test('start runs a restream early, and stop lasts until the next time', async () => {
   const one = await run();
   await one.connect();
   const act = async (what: string) =>
@@ -296,7 +296,7 @@ test('start and stop: before the time, and until the next time', async () => {
   assert.deepEqual((await one.types()).slice(1), [started, stopped, started, stopped, started]);
 });
 
-test('a broadcast or signal that ends and begins again between two looks is another one', async () => {
+test('a broadcast or signal that ends and begins between two sweeps is a new one', async () => {
   const one = await run();
   await one.connect();
   const restream = `/restreams/${one.restreamId}`;
@@ -343,7 +343,7 @@ test('a suspended account, a disabled restream and a deleted one send nothing', 
   assert.deepEqual((await one.types()).slice(-2), ['restream.stopped', 'restream.deleted']);
 });
 
-test('a node that is gone leaves its targets at rest', async () => {
+test('the targets of a lost node become idle', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect();
   await say(one, 0, 'BROADCASTING');
@@ -356,7 +356,7 @@ test('a node that is gone leaves its targets at rest', async () => {
   assert.equal(shown.string('data.targets.0.status'), 'IDLE');
 });
 
-test('a node that starts anew has sent nothing yet', async () => {
+test('a restarted node has sent nothing yet', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await one.connect();
   await say(one, 0, 'BROADCASTING');
@@ -368,7 +368,7 @@ test('a node that starts anew has sent nothing yet', async () => {
   assert.equal((await wanted(one)).length, 2);
 });
 
-test('a key that cannot be read any more is told, and the others are sent to', async () => {
+test('an unreadable key is reported, and the other targets are still pushed', async () => {
   const one = await run({ startMode: 'WITH_SIGNAL' });
   await app.container
     .sql`update restream_target set stream_key = decode('00', 'hex') where id = ${one.targets[0] ?? ''}`;

@@ -16,10 +16,10 @@ import {
 
 const Platform = namedSchema('RestreamPlatform', OneOf(VALUES.restream_target.platform));
 const StartMode = namedSchema('RestreamStartMode', OneOf(VALUES.restream.start_mode));
-/** Above every plan: what is over the plan is told as that. */
+/** Maximum above every plan, so that exceeding the plan gets a quota error. */
 const MAX_TARGETS = 100;
 const KEY = { minLength: 1, maxLength: 512 };
-/** As libsrt takes them. */
+/** Form accepted by libsrt. */
 const PASSPHRASE = { minLength: 10, maxLength: 79, pattern: '^[\\x20-\\x7e]+$' };
 
 const target = {
@@ -223,7 +223,7 @@ export function toRestream(whole: RestreamWithTargets, mode: Mode): Static<typeo
   return { ...showRestream(whole), mode };
 }
 
-/** The same where its workspace is known already. */
+/** Returns the restream without `mode`, for callers that know the workspace. */
 export function showRestream({ row, targets }: RestreamWithTargets): Omit<Static<typeof Restream>, 'mode'> {
   return {
     id: row.id,

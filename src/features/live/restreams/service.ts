@@ -30,11 +30,11 @@ export interface Restreams {
   get(workspaceId: string, id: string): Promise<RestreamWithTargets>;
   update(workspaceId: string, id: string, input: RestreamPatch): Promise<RestreamWithTargets>;
   remove(workspaceId: string, id: string): Promise<void>;
-  /** Sends from now on, whatever its start mode; repeats change nothing. @throws {AppError} CONFLICT when disabled. */
+  /** Starts sending, whatever the start mode. Idempotent. @throws {AppError} CONFLICT when disabled. */
   start(workspaceId: string, id: string): Promise<RestreamWithTargets>;
-  /** Sends no more until the next broadcast, signal or `start`; repeats change nothing. */
+  /** Stops sending until the next broadcast, signal or `start`. Idempotent. */
   stop(workspaceId: string, id: string): Promise<RestreamWithTargets>;
-  /** Of all restreams, enabled or not: what the plan counts. */
+  /** Counts the targets of all restreams, enabled or not, as the plan does. */
   countTargets(workspaceId: string): Promise<number>;
 }
 
@@ -74,7 +74,7 @@ export function createRestreams(deps: RestreamDeps): Restreams {
       const streamId = await deps.events.transaction(async (tx, append) => {
         const found = await repository.findRestream(tx, workspaceId, id);
         if (found === undefined) throw notFound();
-        // The stream first, as where it is deleted with all of them.
+        // Locks the stream first, in the order of its deletion.
         await deps.streams.detach(tx, found.stream_id, id);
         const row = await repository.lockRestream(tx, workspaceId, id);
         if (row === undefined) throw notFound();
@@ -87,7 +87,7 @@ export function createRestreams(deps: RestreamDeps): Restreams {
       locked(workspaceId, id, async (change, found) => {
         if (!found.enabled)
           throw new AppError('CONFLICT', { field: 'enabled', message: 'The restream is disabled.' });
-        // As its stream is now, not as it was at the last look.
+        // Reconciles with the current state of the stream, not with that of the last sweep.
         const row = await reconcile(change, found);
         if (row.is_running) return;
         await reconcile(
@@ -107,7 +107,7 @@ export function createRestreams(deps: RestreamDeps): Restreams {
   };
 }
 
-/** Ends what it sends and deletes it, under its lock. */
+/** Stops the restream and deletes it, under its lock. */
 export async function removeLocked(change: Change, row: RestreamRow): Promise<void> {
   const off = await repository.updateRestream(change.tx, row.id, { enabled: false });
   const stopped = await reconcile(change, off);
@@ -126,14 +126,14 @@ async function create(
   const known = await madeBy(db, operationId);
   if (known !== null) return known;
   const given = input.targets ?? [];
-  // What no plan allows makes nobody look up names; what is known of the plan may be seconds old.
+  // Rejects a number of targets that no plan allows before any name is resolved; `plan` may be seconds old.
   if (given.length > MAX_TARGETS) await assertTargetQuota(db, workspaceId, plan, given.length);
   const targets = await Promise.all(
     given.map((target, index) => validateTarget(deps, target, `targets.${index}.`)),
   );
   const whole = await events.transaction(async (tx, append) => {
     const owner = await lockWorkspace(tx, workspaceId);
-    // Another run of the same operation was faster.
+    // A concurrent run of the same operation has already committed.
     const made = await madeBy(tx, operationId);
     if (made !== null) return made;
     await assertTargetQuota(tx, workspaceId, owner.plan, targets.length);

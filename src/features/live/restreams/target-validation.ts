@@ -69,10 +69,10 @@ export async function assertTargetQuota(
   }
 }
 
-/** What a kept passphrase is bound to. */
+/** Returns the context to which an encrypted passphrase is bound. */
 export const passphraseContext = (targetId: string) => `${targetId} passphrase`;
 
-/** The row of a target that was checked. */
+/** Returns the row of a validated target. */
 export function newTarget(
   { secrets }: { secrets: Secrets },
   restreamId: string,

@@ -19,18 +19,18 @@ import {
 } from './target-validation.ts';
 import { type Change, resetTarget } from './transitions.ts';
 
-/** The targets of a restream. An id of another restream or workspace is NOT_FOUND. */
+/** Targets of a restream. An ID of another restream or workspace gets NOT_FOUND. */
 export interface RestreamTargets {
   /** @throws {AppError} BAD_REQUEST, field `url` or `streamKey`; QUOTA_EXCEEDED. */
   add(workspaceId: string, restreamId: string, input: TargetIn): Promise<TargetRow>;
   /**
-   * Also while it is sent to: another address or key begins anew.
+   * Updates a target, even while it is sent to: another URL or key restarts the push.
    *
-   * @throws {AppError} BAD_REQUEST, field `streamKey` too when the address leads elsewhere and no key is given.
+   * @throws {AppError} BAD_REQUEST, field `streamKey` too when the URL leads elsewhere without a key.
    */
   update(workspaceId: string, restreamId: string, id: string, input: TargetPatch): Promise<TargetRow>;
   remove(workspaceId: string, restreamId: string, id: string): Promise<void>;
-  /** Tries at once, and what was FATAL once more. */
+  /** Retries immediately, including a FATAL target. */
   retry(workspaceId: string, restreamId: string, id: string): Promise<TargetRow>;
 }
 
@@ -88,7 +88,8 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
       const before = await repository.findTarget(deps.db, workspaceId, restreamId, id);
       if (before === undefined) throw notFound();
       const { url, address } = nextTarget(deps, before, input);
-      // Before the lock, since a name may take seconds. All else is checked again under it, by what is there then.
+      // Checked before the lock, because resolving a name may take seconds. Everything else is checked again
+      // under the lock.
       if (url !== before.url) await validateTargetUrl(deps, address);
       return found(
         await locked(workspaceId, restreamId, id, (change, target) =>
@@ -114,10 +115,10 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
   };
 }
 
-/** Under the locks of the restream and the target. @returns what it has changed. */
+/** Work under the locks of the restream and the target. @returns the changed fields. */
 type LockedTarget = (change: Change, target: TargetRow, workspaceId: string) => Promise<Changes>;
 
-/** The restream counts as changed with its targets. */
+/** Emits the change of a target as a change of its restream. */
 async function tellTargets(change: Change, row: RestreamRow, changes: Changes): Promise<void> {
   if (Object.keys(changes).length > 0) {
     const updated = await repository.updateRestream(change.tx, row.id, { updated_at: change.now });
@@ -126,17 +127,17 @@ async function tellTargets(change: Change, row: RestreamRow, changes: Changes): 
   await logRestream(change.tx, row, change.now);
 }
 
-/** What a change makes of a target. */
+/** Settings of a target after a change. */
 interface NextTarget {
   platform: RestreamTargetPlatform;
   url: string;
   address: PushUrl;
-  /** undefined keeps the one that is there. */
+  /** Undefined leaves the stored key unchanged. */
   streamKey: string | null | undefined;
   passphrase: string | null | undefined;
 }
 
-/** @throws {AppError} BAD_REQUEST, for what may not be made of this row. */
+/** @throws {AppError} BAD_REQUEST when the change is invalid for this row. */
 function nextTarget(
   { secrets }: Pick<RestreamDeps, 'secrets'>,
   row: TargetRow,
@@ -145,7 +146,7 @@ function nextTarget(
   const platform = input.platform ?? row.platform;
   const given = input.url ?? (platform === row.platform ? row.url : undefined);
   const streamKey = input.streamKey === undefined ? keptKey(secrets, row, platform) : input.streamKey;
-  // What is kept goes where the address stays one of SRT.
+  // A stored passphrase is retained only while the URL is an SRT URL.
   const { url, address } = parseTarget({ platform, url: given, streamKey, passphrase: input.passphrase });
   const passphrase = address.scheme === 'srt' ? input.passphrase : null;
   if (!isSameServer(row.url, address)) {
@@ -170,7 +171,10 @@ function isSameServer(url: string, address: PushUrl): boolean {
   return typeof old !== 'string' && old.host === address.host && old.port === address.port;
 }
 
-/** Read for a new platform alone: the form that it had for its own was checked when it was given. */
+/**
+ * Decrypts the stored key only for a new platform: for the current platform its form was checked when it was
+ * set.
+ */
 function keptKey(secrets: Secrets, row: TargetRow, platform: RestreamTargetPlatform) {
   if (row.stream_key === null) return null;
   if (platform === row.platform) return UNCHANGED_KEY;
@@ -215,12 +219,15 @@ async function applyChange(
   return changesOf(target, updated, { streamKey: hasOtherKey, hasPassphrase: hasOtherPassphrase });
 }
 
-/** A secret that is written counts as another one: what is kept is not compared. */
+/**
+ * Reports whether a secret changes. A secret in the request counts as changed: it is not compared with the
+ * stored one.
+ */
 function isOther(given: string | null | undefined, kept: Uint8Array | null): boolean {
   return given !== undefined && (given !== null || kept !== null);
 }
 
-/** @param written the secrets that were, which may look the same as before. */
+/** @param written the written secrets, which may look unchanged. */
 function changesOf(
   before: TargetRow,
   after: TargetRow,

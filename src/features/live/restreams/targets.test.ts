@@ -24,7 +24,7 @@ interface Target extends Run {
   patch(body: object): ReturnType<Run['call']>;
 }
 
-/** The first target of a restream, with these fields. */
+/** Creates a restream with one target of these fields. */
 async function withTarget(fields: object = {}): Promise<Target> {
   const targets = [
     { url: HERE, streamKey: KEPT, ...fields },
@@ -36,14 +36,14 @@ async function withTarget(fields: object = {}): Promise<Target> {
   return { ...one, targetId, path, patch: (body) => one.call('PATCH', path, body) };
 }
 
-/** Where it is sent, and with what. */
+/** Returns the URL and the key that the target is pushed with. */
 async function pushOf(one: Target) {
   await one.connect();
   const push = (await runs.wanted(one)).find(({ targetId }) => targetId === one.targetId);
   return [push?.url, push?.streamKey];
 }
 
-/** What `restream.updated` has said of the target. */
+/** Returns the changes of the target in `restream.updated` events. */
 async function changesOf({ account, targetId }: Target): Promise<Record<string, unknown>[]> {
   const rows = await app.container.db
     .selectFrom('event')
@@ -60,8 +60,10 @@ async function changesOf({ account, targetId }: Target): Promise<Record<string, 
   });
 }
 
-describe('of two changes at once', () => {
-  /** Both have read the target before either is written; the first one is written first. */
+describe('two concurrent changes', () => {
+  /**
+   * Sends concurrent changes: all read the target before one is written, and the first one is written first.
+   */
   function atOnce({ restreamId, patch }: Target, bodies: readonly object[]) {
     return withLockContention(
       app.container.sql,
@@ -70,7 +72,7 @@ describe('of two changes at once', () => {
     );
   }
 
-  test('neither undoes the other, and both keep what they do not name', async () => {
+  test('two concurrent changes do not undo each other and retain omitted fields', async () => {
     const one = await withTarget();
     const answers = await atOnce(one, [
       { url: ELSEWHERE, streamKey: 'the-key-of-elsewhere' },
@@ -82,7 +84,7 @@ describe('of two changes at once', () => {
     assert.equal(answers[1]?.string('data.name'), 'Mine');
   });
 
-  test('a new key goes where the target is by then', async () => {
+  test('a new key applies to the current URL of the target', async () => {
     const one = await withTarget();
     const answers = await atOnce(one, [
       { url: ELSEWHERE, streamKey: 'the-key-of-elsewhere' },
@@ -92,7 +94,7 @@ describe('of two changes at once', () => {
     assert.deepEqual(await pushOf(one), [ELSEWHERE, 'another-one']);
   });
 
-  test('the second does not send the key of the first to another server', async () => {
+  test('a concurrent change does not send the key of the other one to another server', async () => {
     const one = await withTarget();
     const answers = await atOnce(one, [
       { url: ELSEWHERE, streamKey: 'the-key-of-elsewhere' },
@@ -103,7 +105,7 @@ describe('of two changes at once', () => {
     assert.deepEqual(await pushOf(one), [ELSEWHERE, 'the-key-of-elsewhere']);
   });
 
-  test('nor a passphrase', async () => {
+  test('a concurrent change does not send a passphrase to another server', async () => {
     const url = 'srt://live.example.com:9000';
     const one = await withTarget({ url, passphrase: 'the-first-passphrase' });
     const there = 'srt://other.example.net:9000';
@@ -116,7 +118,7 @@ describe('of two changes at once', () => {
     assert.deepEqual(await pushOf(one), [there, 'its-key']);
   });
 
-  test('the form of a key is that of the platform by then', async () => {
+  test('the form of a key is checked against the current platform', async () => {
     const one = await withTarget();
     const twitch = { platform: 'TWITCH', streamKey: 'live_123456789_abcDEF123' };
     const [first, second] = await atOnce(one, [twitch, { streamKey: 'no-key-of-theirs' }]);
@@ -126,11 +128,11 @@ describe('of two changes at once', () => {
   });
 });
 
-describe('a stream key that cannot be read any more', () => {
+describe('a stream key that cannot be decrypted', () => {
   const spoil = ({ targetId }: Target) =>
     app.container.sql`update restream_target set stream_key = decode('00', 'hex') where id = ${targetId}`;
 
-  test('is replaced as it says', async () => {
+  test('an undecryptable stream key can be replaced as the error message describes', async () => {
     const one = await withTarget();
     await spoil(one);
     await one.connect();
@@ -141,7 +143,7 @@ describe('a stream key that cannot be read any more', () => {
     assert.deepEqual(await pushOf(one), [HERE, 'a-new-stream-key']);
   });
 
-  test('hinders no other change, and is a key that goes to no other server', async () => {
+  test('an undecryptable key blocks no other change and is not sent to another server', async () => {
     const one = await withTarget({ url: 'rtmp://live.twitch.tv/app' });
     await spoil(one);
     assert.equal((await one.patch({ name: 'Mine' })).assertOk(200).string('data.name'), 'Mine');
@@ -152,7 +154,7 @@ describe('a stream key that cannot be read any more', () => {
     (await one.patch({ streamKey: null })).assertError('BAD_REQUEST', 'streamKey');
   });
 
-  test('one that can be read has the form of another platform, or is given again', async () => {
+  test('a readable key must have the form of the new platform or be sent again', async () => {
     const one = await withTarget({ url: 'rtmp://live.twitch.tv/app' });
     const twitch = { platform: 'TWITCH', url: 'rtmp://live.twitch.tv/app' };
     (await one.patch(twitch)).assertError('BAD_REQUEST', 'streamKey');
@@ -161,12 +163,12 @@ describe('a stream key that cannot be read any more', () => {
   });
 });
 
-describe('a change of a target is one of its restream', () => {
+describe('a change of a target counts as a change of its restream', () => {
   const SRT = { url: 'srt://live.example.com:9000' };
   const updatedAt = async (one: Target) =>
     (await one.call('GET', `/restreams/${one.restreamId}`)).string('data.updatedAt');
 
-  test('secrets that are written are told, and never what they are', async () => {
+  test('written secrets are reported without their values', async () => {
     const one = await withTarget(SRT);
     for (const body of [
       { passphrase: 'the-first-passphrase' },
@@ -194,14 +196,14 @@ describe('a change of a target is one of its restream', () => {
     assert.doesNotMatch(JSON.stringify(changes), /passphrase"|secret|short|brief/);
   });
 
-  test('a passphrase that goes with its SRT address is told too', async () => {
+  test('a passphrase removed with its SRT URL is reported', async () => {
     const one = await withTarget({ ...SRT, passphrase: 'the-first-passphrase' });
     (await one.patch({ url: 'rtmp://live.example.com:9000/app' })).assertOk(200);
     const [change] = await changesOf(one);
     assert.deepEqual(change?.hasPassphrase, { from: true, to: false });
   });
 
-  test('its updatedAt is the time of the last one', async () => {
+  test('updatedAt of the restream is the time of the last change', async () => {
     const one = await withTarget();
     const made = await updatedAt(one);
     clock.advance(1000);

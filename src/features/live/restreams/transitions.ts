@@ -6,12 +6,12 @@ import * as repository from './repository.ts';
 import { emitRestream, emitTarget, type RestreamEventContext } from './restream-events.ts';
 import { desiredRunState } from './rules.ts';
 
-/** Under the lock of the restream, at one moment. */
+/** Context of a change: under the lock of the restream, at one moment. */
 export interface Change extends RestreamEventContext {
   now: Date;
 }
 
-/** Starts or stops a restream as its stream, its settings and the last call ask for. */
+/** Starts or stops a restream according to its stream, its settings and the last call. */
 export async function reconcile(change: Change, row: RestreamRow): Promise<RestreamRow> {
   const { tx, now } = change;
   const source = await repository.findSource(tx, row.stream_id, now);
@@ -46,7 +46,7 @@ export async function reconcile(change: Change, row: RestreamRow): Promise<Restr
   return stopped;
 }
 
-/** Nothing is sent to the target any more, through no fault of its own. What is FATAL stays to be read. */
+/** Resets a target that is no longer sent to through no fault of its own. A FATAL error remains readable. */
 export async function resetTarget(
   told: RestreamEventContext,
   workspaceId: string,
@@ -66,7 +66,7 @@ export async function resetTarget(
   return updated;
 }
 
-/** The node that sent to it does no more. */
+/** Releases the target from the node that sent to it. */
 export async function releaseTarget(tx: Tx, targetId: string): Promise<void> {
   await repository.updateTarget(tx, targetId, { node_id: null, lease_until: null });
 }

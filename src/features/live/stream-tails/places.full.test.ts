@@ -13,7 +13,7 @@ const NODE = join(import.meta.dirname, '../../../../test/harness/node-main.ts');
 const PLACES = 25;
 const skip = redisProgram === null && 'neither valkey-server nor redis-server is installed';
 
-test('the places that a node had when it was killed are free within a minute', { skip }, async (t) => {
+test('the tail slots of a killed node are released within a minute', { skip }, async (t) => {
   const redis = await startTestRedis();
   t.after(() => redis.close());
   const app = await startTestApp({ env: { REDIS_URL: redis.url } });
@@ -45,7 +45,7 @@ test('the places that a node had when it was killed are free within a minute', {
   await once(child, 'exit');
   assert.equal(await tail(app.url), 429, 'nobody knows yet that it is dead');
   await waitFor(async () => (await tail(app.url)) === 200, { timeoutMs: 60_000, intervalMs: 1000 });
-  // All twelve come back, and no more.
+  // All twelve slots are free again, and no more.
   for (let place = 1; place < Math.floor(PLACES / 2); place += 1) assert.equal(await tail(app.url), 200);
   assert.equal(await tail(app.url), 429);
 });

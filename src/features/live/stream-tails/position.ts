@@ -3,15 +3,15 @@ import type { LoggedTail, LogPosition } from '../../../events/stream-log.ts';
 export type Positions = ReadonlyMap<LoggedTail, LogPosition>;
 
 const POSITION = /^(\d{1,15})-(\d{1,15})$/;
-/** Between the parts of the id of a tail that shows several logs. */
+/** Separator in the position ID of a tail with several logs. */
 const JOINT = '_';
 
-/** `<epochMs>-<seq>` of each log, in the order of the map. */
+/** Returns `<epochMs>-<seq>` of each log, in the order of the map. */
 export function positionId(positions: Positions): string {
   return [...positions.values()].map(({ seq, atMs }) => `${atMs}-${seq}`).join(JOINT);
 }
 
-/** Null for what is no id of a tail of these logs. */
+/** Parses a position ID; returns null when the text is not an ID of a tail of these logs. */
 export function parsePositionId(text: string, tails: readonly LoggedTail[]): Positions | null {
   const parts = text.split(JOINT);
   if (parts.length !== tails.length) return null;

@@ -5,7 +5,7 @@ import type { Db } from '../../../platform/db/index.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 import type { Logger } from '../../../platform/logger.ts';
 
-/** An entry as those who follow the log alone are sent it; null where what it said was removed. */
+/** Log entry in the form sent to tails of this log only; `event` is null when its content was removed. */
 export interface TailEntry extends log.LogPosition {
   event: { readonly event: string; readonly id: string; readonly data: string } | null;
 }
@@ -14,20 +14,20 @@ export interface Follower {
   take(tail: log.LoggedTail, entry: TailEntry): void;
 }
 
-/** The log of a stream that somebody follows. */
+/** Log of a stream that has followers. */
 interface Feed extends log.LogCursor {
-  /** All that was committed up to here was handed out. */
+  /** Position up to which all entries were handed out. */
   position: log.LogPosition;
   /** Null once the position is known. */
   opening: Promise<void> | null;
   isHinted: boolean;
   followers: Set<Follower>;
-  /** Who waits for the position. */
+  /** Followers that wait for the position. */
   joining: number;
 }
 
 export interface TailCursor extends log.LogCursor {
-  /** When the stream was made: the position before its first entry. */
+  /** Creation time of the stream: the position before its first entry. */
   createdAtMs: number;
 }
 
@@ -35,23 +35,26 @@ interface Deps {
   db: Db;
   bus: Bus;
   log: Logger;
-  /** Topics whose payload is the id of a stream to which something has happened. */
+  /** Topics whose payload is the ID of a changed stream. */
   topics: readonly string[];
 }
 
 const BATCH = 200;
-/** Hints may be lost: it looks this often anyway. */
+/** Interval of the reads when hints are lost. */
 const POLL_MS = 1000;
-/** Two looks are at least so far apart, and take together what was committed in between… */
+/** Minimum interval between two reads; each read combines the commits in between. */
 const GAP_MS = 10;
-/** …and as far as the last one took to be written to all, so that the rest of the process has its half of the time. */
+/**
+ * Maximum interval between two reads. The interval is the time the last read took to be written to all
+ * followers, so that the rest of the process gets half of the time.
+ */
 const MAX_GAP_MS = 500;
 
 const keyOf = ({ streamId, tail }: log.LogCursor) => `${tail} ${streamId}`;
 
 /**
- * Reads the logs of streams for all tails of this process: one statement a look, for the streams alone to which
- * something has happened, and once a second for all that are followed.
+ * Reader of the stream logs for all tails of this process: one statement per read, only for streams with
+ * changes, and once a second for all followed streams.
  */
 export class StreamLogReader {
   readonly #deps: Deps;
@@ -64,9 +67,9 @@ export class StreamLogReader {
   }
 
   /**
-   * Gives the follower what is committed from the positions on.
+   * Passes entries committed after the positions to the follower.
    *
-   * @returns the positions, and the function that ends it.
+   * @returns the positions, and the function that unsubscribes.
    */
   async follow(
     places: readonly TailCursor[],
@@ -82,7 +85,7 @@ export class StreamLogReader {
     } finally {
       for (const feed of feeds) feed.joining -= 1;
     }
-    // In one turn: what is handed out from here on comes to the follower.
+    // Runs without an await, so that the follower gets every entry after these positions.
     for (const feed of feeds) feed.followers.add(follower);
     this.#start();
     return {
@@ -114,7 +117,7 @@ export class StreamLogReader {
       if (head !== undefined) feed.position = head.position;
       feed.opening = null;
     });
-    // Whoever joins is told; nobody else waits for it.
+    // Joining followers get the error; this handler only prevents an unhandled rejection.
     feed.opening.catch(() => {});
     this.#feeds.set(key, feed);
     return feed;
@@ -126,7 +129,7 @@ export class StreamLogReader {
     if (this.#feeds.size === 0) this.#wake();
   }
 
-  /** Runs while somebody follows. */
+  /** Runs the read loop while there are followers. */
   #start(): void {
     if (this.#feeds.size === 0) return;
     this.#running ??= this.#run().finally(() => {
@@ -165,13 +168,13 @@ export class StreamLogReader {
 
   async #look(due: readonly Feed[]): Promise<void> {
     try {
-      // Before the look: a hint that comes from here on is for the next one.
+      // Cleared before the read: a later hint triggers the next one.
       for (const feed of due) feed.isHinted = false;
       const places = due.map(({ streamId, tail, position: { seq } }) => ({ streamId, tail, seq }));
       const rows = Map.groupBy(await log.entriesAfter(this.#deps.db, places, BATCH), keyOf);
       const begun = performance.now();
       for (const feed of due) handOut(feed, rows.get(keyOf(feed)) ?? []);
-      // The sockets are written to behind this turn.
+      // The sockets are written after this turn.
       await new Promise(setImmediate);
       await sleep(Math.min(MAX_GAP_MS, Math.max(GAP_MS, performance.now() - begun)));
     } catch (error) {

@@ -11,9 +11,9 @@ export type { StreamStates } from './states.ts';
 export type { FollowOptions, TailOut } from './tail.ts';
 
 export interface StreamTails {
-  /** Shows the connection what is asked for until it is over. */
+  /** Sends the requested events to the connection until it closes. */
   follow(options: FollowOptions, out: TailOut): Promise<void>;
-  /** Removes what no tail resumes from any more. */
+  /** Deletes entries from which no tail resumes anymore. */
   prune(): Promise<void>;
 }
 
@@ -23,9 +23,9 @@ export interface StreamTailsDeps {
   clock: Clock;
   log: Logger;
   states: StreamStates;
-  /** Told with the id of a stream to which something has happened. */
+  /** Topics whose payload is the ID of a changed stream. */
   topics: readonly string[];
-  /** Told with the id of a stream that was deleted. */
+  /** Topic whose payload is the ID of a deleted stream. */
   deletedTopic: string;
 }
 

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../kernel/clock.ts';
 import type { Logger } from '../../../platform/logger.ts';
 
-/** What is only ever shown as it is now. */
+/** State of which only the current value is sent. */
 export interface StreamState {
   viewers: { current: number; peak: number; unique: number };
   health: object | null;
 }
 
-/** Reads states; a stream that is not there any more is left out. */
+/** Reader of states; deleted streams are omitted. */
 export type StreamStates = (streamIds: readonly string[]) => Promise<ReadonlyMap<string, StreamState>>;
 
 type StateName = keyof StreamState;
@@ -20,7 +20,7 @@ interface StateEvent {
 
 export interface StateFollower {
   show(event: StateEvent): void;
-  /** The stream is not there any more. */
+  /** Called when the stream has been deleted. */
   gone(): void;
 }
 
@@ -30,22 +30,22 @@ interface Deps {
   log: Logger;
 }
 
-/** Two events of a state are at least so far apart… */
+/** Minimum interval between two events of a state. */
 const TICK_MS = 5000;
-/** …and at most so far. */
+/** Maximum interval between two events of a state. */
 const QUIET_MS = 60_000;
-/** A tick is never quite on time. */
+/** Tolerance for ticks that are not exactly on time. */
 const SLACK_MS = TICK_MS / 2;
 
 interface Watched {
   followers: Map<StateFollower, ReadonlySet<StateName>>;
-  /** What was shown last of each state, and when. */
+  /** Last sent value of each state, and its time. */
   shown: Map<StateName, { text: string; atMs: number }>;
 }
 
 /**
- * Shows states to all tails of this process: one read every five seconds for all their streams. So it also sees that
- * a stream was deleted where the hint of that was lost.
+ * Sender of states to all tails of this process: one read every five seconds for all their streams. The read
+ * also detects a deletion whose hint was lost.
  */
 export class StateTicker {
   readonly #deps: Deps;
@@ -58,8 +58,8 @@ export class StateTicker {
   }
 
   /**
-   * @param names none: it is told only when the stream is gone.
-   * @returns the function that ends it.
+   * @param names empty: the follower is only notified when the stream is deleted.
+   * @returns the function that unsubscribes.
    */
   follow(streamId: string, names: readonly StateName[], follower: StateFollower): () => void {
     const watched = this.#watched.get(streamId) ?? { followers: new Map(), shown: new Map() };
@@ -76,7 +76,7 @@ export class StateTicker {
     };
   }
 
-  /** The states as events, for whoever has just come. */
+  /** Returns the current states as events, for a new follower. */
   async now(streamId: string, names: readonly StateName[]): Promise<StateEvent[]> {
     if (names.length === 0) return [];
     const state = (await this.#deps.states([streamId])).get(streamId);

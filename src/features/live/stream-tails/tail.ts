@@ -11,13 +11,13 @@ export interface TailEvent {
   readonly data: string;
 }
 
-/** The connection of a tail. */
+/** Connection of a tail. */
 export interface TailOut {
   readonly lastEventId: string | null;
   readonly over: Promise<void>;
   readonly lifetimeSec: number;
   readonly serverTime: string;
-  /** Without waiting: a client that is too slow loses some, and is told. */
+  /** Sends without waiting. A client that is too slow loses events and is notified of the loss. */
   push(event: TailEvent): void;
   /** Resolves when the client can take more. */
   send(event: TailEvent): Promise<void>;
@@ -26,13 +26,13 @@ export interface TailOut {
 
 export interface FollowOptions {
   streamId: string;
-  /** When the stream was made. */
+  /** Time at which the stream was created. */
   createdAt: Date;
-  /** What the tail is called in `ready`. */
+  /** Name of the tail in `ready`. */
   name: string;
   logs: readonly log.LoggedTail[];
   states: readonly (keyof StreamState)[];
-  /** What a tail that does not resume begins with. */
+  /** Returns the first events of a tail that does not resume. */
   snapshot?: () => Promise<{ event: string; body: object }[]>;
 }
 
@@ -48,14 +48,14 @@ type Resync = 'UNKNOWN_ID' | 'EXPIRED';
 /** Entries that wait while a tail catches up; beyond, it reads them itself. */
 const MAX_HELD = 256;
 
-/** One tail: what it missed it reads by itself, what comes from now on the readers of all bring. */
+/** One tail: it reads missed entries itself, and gets new ones from the shared readers. */
 export class StreamTail implements Follower, StateFollower {
   readonly #deps: Deps;
   readonly #options: FollowOptions;
   readonly #out: TailOut;
-  /** Up to here everything was sent. */
+  /** Positions up to which all entries were sent. */
   readonly #sent = new Map<log.LoggedTail, log.LogPosition>();
-  /** What comes before the tail has caught up; null from then on. */
+  /** Entries received before the tail has caught up; null afterwards. */
   #held: { tail: log.LoggedTail; entry: TailEntry }[] | null = [];
   #leave: (() => void)[] = [];
 
@@ -68,7 +68,7 @@ export class StreamTail implements Follower, StateFollower {
   async begin(): Promise<void> {
     const { streamId, createdAt, logs, states } = this.#options;
     const createdAtMs = createdAt.getTime();
-    // Before the first await: a stream that is deleted meanwhile ends it.
+    // Subscribed before the first await, so that a deletion in between ends the tail.
     this.#leave.push(this.#deps.ticker.follow(streamId, states, this));
     const places = logs.map((tail) => ({ streamId, tail, createdAtMs }));
     const { positions, leave } = await this.#deps.reader.follow(places, this);
@@ -91,7 +91,7 @@ export class StreamTail implements Follower, StateFollower {
 
   take(tail: log.LoggedTail, entry: TailEntry): void {
     if (this.#held !== null) {
-      // One too many stands for all that is read again.
+      // One entry beyond the maximum marks that all must be read again.
       if (this.#held.length <= MAX_HELD) this.#held.push({ tail, entry });
       return;
     }
@@ -107,34 +107,40 @@ export class StreamTail implements Follower, StateFollower {
   }
 
   #state(event: TailEvent): void {
-    // Where there is a log, its position is the id of the tail.
+    // A tail with a log uses the log position as its ID, so a state has none.
     this.#out.push(this.#options.logs.length === 0 ? event : { event: event.event, data: event.data });
   }
 
-  /** @returns whether the entry is to be sent: it is none that was, and says something. */
+  /** @returns whether the entry must be sent: it is newer than the last one and was not removed. */
   #moveTo(
     tail: log.LoggedTail,
     entry: TailEntry,
   ): entry is TailEntry & { event: NonNullable<TailEntry['event']> } {
     const before = this.#sent.get(tail)?.seq ?? 0;
     if (entry.seq <= before) return false;
-    // They are removed in time, so whoever could not read for so long has missed them.
+    // Entries are removed after the retention, so a client that could not read for that time has missed them.
     if (entry.seq > before + 1) this.#resync('EXPIRED', entry.seq - before - 1);
     this.#sent.set(tail, { seq: entry.seq, atMs: entry.atMs });
     return entry.event !== null;
   }
 
-  /** Of one log the event is shared by all its tails; of several, each event says the place in all of them. */
+  /**
+   * Events of a single log are shared by all its tails; with several logs, each event carries the position in
+   * all of them.
+   */
   #placed(event: TailEvent): TailEvent {
     return this.#options.logs.length === 1 ? event : { ...event, id: positionId(this.#sent) };
   }
 
-  /** Where the client says it is: null when it says nothing, and a word when it cannot go on from there. */
+  /**
+   * Returns the position to resume from: null when the client sent none, a resync reason when it cannot
+   * resume.
+   */
   async #resume(positions: Positions): Promise<Positions | Resync | null> {
     const { logs } = this.#options;
     const { lastEventId } = this.#out;
     if (lastEventId === null) return null;
-    // A state is shown as it is, wherever the client was.
+    // A state is sent as it is, whatever the position of the client.
     if (logs.length === 0) return new Map();
     const wanted = parsePositionId(lastEventId, logs);
     if (wanted === null) return 'UNKNOWN_ID';
@@ -155,7 +161,7 @@ export class StreamTail implements Follower, StateFollower {
     const { entries, ageMs } = log.LOG_RETENTION[tail];
     if (head !== undefined && head.seq - wanted.seq > entries) return 'EXPIRED';
     const since = this.#deps.clock.ms() - ageMs;
-    // The entry itself, to know that it is of this stream, and the first that was missed.
+    // Reads the entry itself, to verify that it belongs to this stream, and the first missed one.
     const place = { streamId, tail, seq: Math.max(0, wanted.seq - 1) };
     const rows = await log.entriesAfter(this.#deps.db, [place], 2);
     const knownAtMs =
@@ -185,7 +191,10 @@ export class StreamTail implements Follower, StateFollower {
       this.#out.push({ event, ...this.#place(), data: JSON.stringify(body) });
   }
 
-  /** All that was committed between the place of the client and that of the reader, as fast as the client takes it. */
+  /**
+   * Sends all entries between the positions of the client and of the reader, as fast as the client accepts
+   * them.
+   */
   async #catchUp(positions: Positions): Promise<void> {
     for (const [tail, { seq }] of [...this.#sent])
       if (seq < (positions.get(tail)?.seq ?? 0)) await this.#read(tail, seq);
@@ -199,7 +208,7 @@ export class StreamTail implements Follower, StateFollower {
     }
   }
 
-  /** From here on the readers bring everything. */
+  /** Switches to the shared readers, which deliver everything from here on. */
   async #goOn(): Promise<void> {
     while (this.#held !== null && this.#held.length > MAX_HELD) {
       this.#held = [];

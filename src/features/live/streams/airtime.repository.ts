@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { MinuteBucket } from '../../../kernel/minute-buckets.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 
-/** A broadcast that is on, and how far it is counted. */
+/** Live broadcast, and the end of its counted time. */
 export interface LiveBroadcast {
   id: string;
   streamId: string;
   workspaceId: string;
   countedUntil: Date;
-  /** When its signal broke off; null while it is there. */
+  /** Time at which its signal was lost; null while it has one. */
   signalEndedAt: Date | null;
 }
 
@@ -16,7 +16,7 @@ const SHOWN = sql`
   id, stream_id as "streamId", workspace_id as "workspaceId",
   coalesce(metered_until, broadcast_started_at) as "countedUntil", signal_ended_at as "signalEndedAt"`;
 
-/** Those that nobody else holds, by the order of their ids after this one. */
+/** Claims live broadcasts that no other process holds, ordered by ID, after this ID. */
 export async function claimLiveBroadcasts(tx: Tx, after: string, most: number): Promise<LiveBroadcast[]> {
   const { rows } = await sql<LiveBroadcast>`
     select ${SHOWN} from stream_session
@@ -25,7 +25,7 @@ export async function claimLiveBroadcasts(tx: Tx, after: string, most: number): 
   return rows;
 }
 
-/** Undefined for a session that was never broadcast. */
+/** Locks a session; undefined when it was never broadcast. */
 export async function claimSession(tx: Tx, id: string): Promise<LiveBroadcast | undefined> {
   const { rows } = await sql<LiveBroadcast>`
     select ${SHOWN} from stream_session
@@ -41,7 +41,7 @@ export async function setMeteredUntil(tx: Tx, ids: readonly string[], until: rea
     where stream_session.id = place.id`.execute(tx);
 }
 
-/** The mean bitrate of each piece, in their order; null where nothing was measured. */
+/** Returns the mean bitrate of each interval in order; null without measurements. */
 export async function meanBitrates(
   tx: Tx,
   pieces: readonly (Pick<MinuteBucket, 'from' | 'to'> & { streamId: string })[],

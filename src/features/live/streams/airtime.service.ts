@@ -13,9 +13,9 @@ interface Deps {
   facts: Pick<UsageEvents, 'append'>;
 }
 
-/** How long broadcasts are on (docs/decisions/usage.md#time-on-air). */
+/** Duration of broadcasts (docs/decisions/usage.md#time-on-air). */
 export interface Airtime {
-  /** Counts what is on until now. */
+  /** Records the airtime of live broadcasts until now. */
   run(): Promise<void>;
 }
 
@@ -26,7 +26,8 @@ export function createAirtime({ db, clock, facts }: Deps): Airtime {
       for (let after = ''; ; ) {
         const sessions = await db.transaction().execute(async (tx) => {
           const rows = await repository.claimLiveBroadcasts(tx, after, BATCH);
-          // A gap is counted when the signal has come back, or when the broadcast ends: it may have ended before.
+          // A gap is counted once the signal has returned or the broadcast ends, because it may have ended
+          // before.
           const untilOf = ({ signalEndedAt }: LiveBroadcast) =>
             signalEndedAt !== null && signalEndedAt < now ? signalEndedAt : now;
           await count(
@@ -44,7 +45,7 @@ export function createAirtime({ db, clock, facts }: Deps): Airtime {
   };
 }
 
-/** The rest of a broadcast, in the transaction that ends it. */
+/** Records the rest of a broadcast, in the transaction that ends it. */
 export async function meterRemaining(
   tx: Tx,
   facts: Pick<UsageEvents, 'append'>,
@@ -55,7 +56,7 @@ export async function meterRemaining(
   if (session !== undefined) await count(tx, facts, [{ ...session, until: endedAt }]);
 }
 
-/** The facts and the place up to which they count are written together, under the lock of the session. */
+/** Writes the usage events and the counted position together, under the lock of the session. */
 async function count(
   tx: Tx,
   facts: Pick<UsageEvents, 'append'>,
@@ -87,7 +88,7 @@ async function count(
   );
 }
 
-/** A broadcast has begun, in the transaction that begins it. */
+/** Records the start of a broadcast, in its transaction. */
 export function meterStart(
   tx: Tx,
   facts: Pick<UsageEvents, 'append'>,

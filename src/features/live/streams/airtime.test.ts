@@ -15,7 +15,7 @@ after(() => app.close());
 
 const count = () => runTask(app.container, 'time on air');
 
-/** A stream with a signal. */
+/** Creates a stream with a signal. */
 async function signalled(settings: object = {}) {
   const { key } = await app.createKey();
   const call = async (method: string, path: string, body?: object) =>
@@ -41,7 +41,7 @@ const factsOf = async (streamId: string) => {
 const secondsOf = async (streamId: string) =>
   (await factsOf(streamId)).reduce((sum, { kind, amount }) => sum + (kind === 'LIVE' ? amount : 0), 0) / 1000;
 
-test('a broadcast is counted from its start to its end, in pieces within minutes, with their bitrates', async () => {
+test('airtime is counted from start to end, in intervals within minutes, with their bitrates', async () => {
   const { id, act } = await signalled();
   await count();
   assert.deepEqual(await factsOf(id), [], 'a signal alone is no broadcast');
@@ -67,7 +67,7 @@ test('a broadcast is counted from its start to its end, in pieces within minutes
   ]);
 });
 
-test('what was not committed is counted by the next look', async () => {
+test('airtime that was not committed is counted by the next run', async () => {
   const { id, act } = await signalled();
   await act('start');
   clock.advance(45_000);
@@ -90,7 +90,7 @@ test('what was not committed is counted by the next look', async () => {
   assert.equal(await secondsOf(id), 50);
 });
 
-test('a gap in the signal counts when the broadcast goes on, and not when it ended with the signal', async () => {
+test('a signal gap counts when the broadcast continues, and not when it ended with the signal', async () => {
   const stays = await signalled({ reconnectWindowSec: 120 });
   const goes = await signalled({ reconnectWindowSec: 0 });
   for (const { act } of [stays, goes]) await act('start');

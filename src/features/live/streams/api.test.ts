@@ -21,7 +21,7 @@ const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const ID = /^str_[0-9a-hjkmnp-tv-z]{26}$/;
 
 describe('POST /streams', () => {
-  test('201 with the whole resource, its defaults, and the stream key', async () => {
+  test('201 returns the whole resource with its defaults and the stream key', async () => {
     const created = await app.request('POST', '/streams', { key, body: { title: 'First' } });
     created.assertOk(201).assertRateLimited(true);
     const id = created.string('data.id');
@@ -117,7 +117,7 @@ describe('POST /streams', () => {
     assert.equal(ancient.assertOk(200).at('data.scheduledStartAt'), scheduledStartAt);
   });
 
-  test('unknown fields are ignored; of equal names the last counts', async () => {
+  test('unknown fields are ignored, and the last of duplicate names counts', async () => {
     const body = '{"title":"one","id":"str_mine","isLive":true,"nonsense":{"a":[1]},"title":"two"}';
     const created = await app.request('POST', '/streams', { key, body });
     assert.match(created.assertOk(201).string('data.id'), ID);
@@ -173,7 +173,7 @@ describe('POST /streams', () => {
     ['NUL in a metadata key', { title: 'x', metadata: { 'a\0': '' } }, 'metadata'],
   ];
   for (const [name, body, field] of refused) {
-    test(`400 for ${name}, naming ${field.slice(0, 30)}`, async () => {
+    test(`400 for ${name}, with field ${field.slice(0, 30)}`, async () => {
       const before = await count();
       (await app.request('POST', '/streams', { key, body })).assertError('BAD_REQUEST', field);
       assert.equal(await count(), before);
@@ -186,7 +186,7 @@ describe('POST /streams', () => {
   }
 });
 
-describe('who may', () => {
+describe('permissions', () => {
   test('401 without a key', async () => {
     for (const [method, path] of [
       ['POST', '/streams'],
@@ -198,7 +198,7 @@ describe('who may', () => {
     }
   });
 
-  test('READ_ONLY reads, writes nothing, and sees no stream key', async () => {
+  test('READ_ONLY reads, cannot write, and sees no stream key', async () => {
     const { key: owner, account } = await app.createKey();
     const reader = (await app.createKey({ account, scope: 'READ_ONLY' })).key;
     const id = await createStream({}, owner);
@@ -236,7 +236,7 @@ describe('who may', () => {
     ['GET', '/sessions'],
   ];
   for (const [method, suffix, body] of onOne) {
-    test(`${method} /streams/{id}${suffix}: a foreign id is the same 404 as a missing one`, async () => {
+    test(`${method} /streams/{id}${suffix}: a foreign ID gets the same 404 as a missing one`, async () => {
       const id = await createStream();
       const stranger = (await app.createKey()).key;
       const path = (one: string) => `/streams/${one}${suffix}`;
@@ -249,7 +249,7 @@ describe('who may', () => {
     });
   }
 
-  test('the test workspace of the same account is as foreign as any other', async () => {
+  test('the test workspace of the same account counts as foreign', async () => {
     const { key: live, account } = await app.createKey();
     const sandbox = (await app.createKey({ account, mode: 'test' })).key;
     const id = await createStream({}, live);
@@ -262,7 +262,7 @@ describe('who may', () => {
     assert.deepEqual(list.list('data').length, 1);
   });
 
-  test('ids that cannot be ids are 404, however long', async () => {
+  test('malformed IDs of any length get 404', async () => {
     for (const id of ['x', '%00', '%F0%9F%8E%AC', 'x'.repeat(6000), "'%20or%201=1", '..%2f..']) {
       (await app.request('GET', `/streams/${id}`, { key })).assertError('NOT_FOUND');
     }
@@ -270,7 +270,7 @@ describe('who may', () => {
 });
 
 describe('PATCH /streams/{id}', () => {
-  test('changes what is sent and nothing else', async () => {
+  test('PATCH changes the sent fields only', async () => {
     const id = await createStream({ description: 'kept', metadata: { a: '1' }, autoStopAfterSec: 30 });
     const patch = { title: 'New', autoStopAfterSec: null, metadata: { b: '2' } };
     const changed = await app.request('PATCH', `/streams/${id}`, { key, body: patch });
@@ -283,7 +283,7 @@ describe('PATCH /streams/{id}', () => {
     assert.equal(changed.at('data.streamKey'), null);
   });
 
-  test('the read-only fields stay', async () => {
+  test('read-only fields are unchanged', async () => {
     const id = await createStream();
     const body = { isLive: true, hasSignal: true, id: 'str_x', streamKey: 'k', mode: 'test', viewerCount: 9 };
     const changed = (await app.request('PATCH', `/streams/${id}`, { key, body })).assertOk(200);
@@ -317,7 +317,7 @@ describe('PATCH /streams/{id}', () => {
 });
 
 describe('DELETE /streams/{id}', () => {
-  test('409 while live; then gone for good', async () => {
+  test('DELETE gets 409 while live, and deletes permanently afterwards', async () => {
     const id = await createStream();
     await app.request('POST', `/streams/${id}/start`, { key });
     (await app.request('DELETE', `/streams/${id}`, { key })).assertError('CONFLICT');
@@ -330,7 +330,7 @@ describe('DELETE /streams/{id}', () => {
     assert.equal(await app.container.snapshots.streams.get(id), undefined);
   });
 
-  test('its encoder is cut off and may not come back', async () => {
+  test('DELETE disconnects the encoder, which cannot reconnect', async () => {
     const { signals } = app.container;
     const id = await createStream();
     const streamKey = (await app.request('GET', `/streams/${id}`, { key })).string('data.streamKey');
@@ -348,7 +348,7 @@ describe('DELETE /streams/{id}', () => {
 });
 
 describe('POST /streams/{id}/rotate-key', () => {
-  test('a new key at once, the old one refused, its publisher cut off', async () => {
+  test('rotating the key issues a new key, rejects the old one and disconnects its publisher', async () => {
     const { signals } = app.container;
     const created = await app.request('POST', '/streams', { key, body: { title: 'x' } });
     const id = created.string('data.id');

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 
 /**
- * As the plan counts: streams with a signal, and open bridges whose target has none (yet, or because it is a room).
+ * Counts as the plan does: streams with a signal, and open bridges whose target has none (yet, or because it
+ * is a room).
  *
- * @param except a stream that is left out, with the bridge that feeds it.
+ * @param except a stream to exclude, with the bridge that feeds it.
  */
 export async function countEncoders(db: Db, workspaceId: string, except = ''): Promise<number> {
   const { rows } = await sql<{ count: number }>`
@@ -18,9 +19,9 @@ export async function countEncoders(db: Db, workspaceId: string, except = ''): P
 }
 
 /**
- * The streams that would be further ones of those: by WHIP a publish is about to begin.
+ * Counts the streams with a pending publish by WHIP that would add to the encoders.
  *
- * @param except a stream that is left out.
+ * @param except a stream to exclude.
  */
 export async function countPending(db: Db, workspaceId: string, except: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
@@ -34,7 +35,10 @@ export async function countPending(db: Db, workspaceId: string, except: string):
   return rows[0]?.count ?? 0;
 }
 
-/** Under its lock from here on. @returns undefined when the workspace has no such stream. */
+/**
+ * Locks the target stream until the transaction ends.
+ * @returns undefined when the workspace has no stream with this ID.
+ */
 export function lockBridgeTarget(tx: Tx, workspaceId: string, id: string) {
   return tx
     .selectFrom('stream')
@@ -46,7 +50,7 @@ export function lockBridgeTarget(tx: Tx, workspaceId: string, id: string) {
     .executeTakeFirst();
 }
 
-/** What the stream is called that a bridge plays; undefined when it is gone. */
+/** Finds the title of the stream that a bridge plays; undefined when the stream is deleted. */
 export async function findBridgedTitle(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('stream')
@@ -57,7 +61,7 @@ export async function findBridgedTitle(db: Db, id: string): Promise<string | und
   return row?.title;
 }
 
-/** What decides about a publish of our own to a stream, and whether somebody else publishes to it. */
+/** Finds the data that decides on a publish by a bridge, and whether another publisher is connected. */
 export function findTarget(db: Db, id: string) {
   return db
     .selectFrom('stream')

@@ -9,15 +9,15 @@ import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import { commitTransition, type StreamTransitionHook, stateOf } from './transitions.ts';
 
-/** What records broadcasts; filled by the composition root. */
+/** Recorder of broadcasts; set by the composition root. */
 export interface BroadcastRecorder {
-  /** Does the plan have storage left? */
+  /** Reports whether the plan has storage left. */
   hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
-  /** The broadcast of a session is over, in the transaction that ends it. */
+  /** Ends the recording of a session's broadcast, in the transaction that ends the broadcast. */
   ended(tx: Tx, append: AppendEvent, sessionId: string): Promise<void>;
 }
 
-/** What a change of a broadcast is made with: under the lock of the stream, at one moment. */
+/** Context of a broadcast change: under the lock of the stream, at one moment. */
 export interface BroadcastChange {
   tx: Tx;
   append: AppendEvent;
@@ -33,9 +33,9 @@ export function assertEnabled({ enabled }: Pick<StreamRow, 'enabled'>): void {
 }
 
 /**
- * Goes live under the locks of the workspace and the stream.
+ * Starts the broadcast under the locks of the workspace and the stream.
  *
- * @param concurrent how many broadcasts the plan allows at once.
+ * @param concurrent the maximum concurrent broadcasts of the plan.
  */
 export async function startLocked(
   change: BroadcastChange,
@@ -59,7 +59,10 @@ export async function startLocked(
   });
 }
 
-/** A session has one broadcast: a second one on the same signal gets a session of its own. */
+/**
+ * Opens the broadcast of a session. A session has one broadcast: a second one on the same signal gets a
+ * separate session.
+ */
 async function openBroadcast(change: BroadcastChange, row: StreamRow): Promise<string | null> {
   const { tx, now } = change;
   const session =
@@ -85,14 +88,14 @@ async function openBroadcast(change: BroadcastChange, row: StreamRow): Promise<s
   return id;
 }
 
-/** A broadcast begins with the first signal of it. */
+/** Records the start of a broadcast with its first signal. */
 export function countStart({ tx, facts, now }: BroadcastChange, row: StreamRow): Promise<void> {
   return meterStart(tx, facts, { workspaceId: row.workspace_id, streamId: row.id, at: now });
 }
 
 /**
- * A workspace whose storage is full records nothing of the broadcast that begins. One that has begun is recorded to
- * its end.
+ * Enables the recording of the broadcast unless the storage of the workspace is full. A recording that has
+ * begun continues to its end.
  */
 export async function admitRecording(
   { tx, recorder }: Pick<BroadcastChange, 'tx' | 'recorder'>,
@@ -104,7 +107,7 @@ export async function admitRecording(
   await repository.updateSession(tx, sessionId, { error });
 }
 
-/** The same when recording is switched on during a broadcast: it records from here on. */
+/** Admits the recording when it is enabled during a broadcast; it records from then on. */
 export async function admitLateRecording(
   change: Pick<BroadcastChange, 'tx' | 'recorder'>,
   row: StreamRow,
@@ -115,14 +118,14 @@ export async function admitLateRecording(
   if (session.broadcast_ended_at === null) await admitRecording(change, row, session.id);
 }
 
-/** The broadcast of a session ends, by its creator or for a reason that the session tells. */
+/** Ends the broadcast of a session, by its creator or for a reason that the session shows. */
 export async function endBroadcast(
   { tx, append, recorder, facts }: BroadcastChange,
   sessionId: string,
   at: Date,
   error: string | null = null,
 ): Promise<void> {
-  // Why it was not recorded stays, unless there is something worse.
+  // An earlier reason for the missing recording remains, unless there is a worse one.
   const reason = error === null ? {} : { error };
   await meterRemaining(tx, facts, sessionId, at);
   await repository.updateSession(tx, sessionId, { broadcast_ended_at: at, ...reason });

@@ -1,7 +1,7 @@
 import type { Interval } from '../../../kernel/date-range.ts';
 import type { Db } from '../../../platform/db/index.ts';
 
-/** Broadcasts that were on in a span, the newest first. */
+/** Lists the broadcasts that were live in a period, newest first. */
 export async function listBroadcasts(
   db: Db,
   { workspaceId, streamId }: { workspaceId: string; streamId: string },

@@ -25,7 +25,7 @@ async function create(body: object = {}): Promise<string> {
 const patch = async (id: string, body: object) =>
   (await app.request('PATCH', `/streams/${id}`, { key, body })).assertOk(200);
 
-/** The events of the stream that carry a sequence: `[type, data]` without the stream's id. */
+/** Returns the events of the stream that carry a sequence: `[type, data]` without the stream's ID. */
 async function numbered(id: string): Promise<[string, Record<string, unknown>][]> {
   const rows = await app.container.sql<{ body: StoredBody }[]>`
     select body::json as body from event where body::json->'data'->>'streamId' = ${id} order by seq`;
@@ -38,7 +38,7 @@ async function numbered(id: string): Promise<[string, Record<string, unknown>][]
     });
 }
 
-test('created, updated, key_rotated and deleted are told with a number each', async () => {
+test('created, updated, key_rotated and deleted are emitted with a sequence each', async () => {
   const id = await create({ visibility: 'UNLISTED', metadata: { a: '1' } });
   await patch(id, { title: 'Two', metadata: { a: '2' }, record: false });
   await patch(id, { title: 'Two' });
@@ -61,7 +61,7 @@ test('created, updated, key_rotated and deleted are told with a number each', as
   ]);
 });
 
-test('the four of a broadcast take no number', async () => {
+test('the four events of a broadcast carry no sequence', async () => {
   const id = await create();
   const { signals } = app.container;
   await signals.publishStarted(ingestSession(id));
@@ -76,7 +76,7 @@ test('the four of a broadcast take no number', async () => {
   );
 });
 
-test('changes made at once are told one by one, each from what the one before left', async () => {
+test('concurrent changes are emitted one by one, each relative to the previous one', async () => {
   const id = await create();
   await Promise.all(Array.from({ length: 8 }, (_, n) => patch(id, { title: `T${n}` })));
   const [, ...updates] = await numbered(id);
@@ -98,7 +98,7 @@ describe('stream.scheduled', () => {
       .filter(([type]) => type === 'stream.scheduled')
       .map(([, data]) => data.scheduledStartAt);
 
-  test('comes when the start is set or moved, and once 15 minutes before it', async () => {
+  test('stream.scheduled is emitted when the start is set or moved, and once 15 minutes before it', async () => {
     const first = inMinutes(60);
     const id = await create({ scheduledStartAt: first });
     assert.deepEqual(await planned(id), [first]);
@@ -115,7 +115,7 @@ describe('stream.scheduled', () => {
     assert.deepEqual(await planned(id), [first, second, second]);
   });
 
-  test('a start that is set late, taken back or deleted is not announced again', async () => {
+  test('a start that is set late, removed or deleted is not announced again', async () => {
     const late = await create({ scheduledStartAt: inMinutes(10) });
     const undone = await create({ scheduledStartAt: inMinutes(20) });
     const gone = await create({ scheduledStartAt: inMinutes(20) });
@@ -141,7 +141,7 @@ describe('stream.health_changed', () => {
       .filter(([type]) => type === 'stream.health_changed')
       .map(([, { healthy, issues }]) => [healthy, issues]);
 
-  test('comes when the issues change, at most once a minute, and ends with the truth', async () => {
+  test('stream.health_changed is emitted when the issues change, at most once a minute, and ends with the current state', async () => {
     const id = await create();
     const { signals } = app.container;
     const report = (...issues: string[]) => signals.reportHealth(id, health(...issues));

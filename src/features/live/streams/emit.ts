@@ -8,7 +8,7 @@ import { settingsOf } from './settings.ts';
 
 export type Changes = Record<string, { from: unknown; to: unknown }>;
 
-/** The settings that differ, each with its old and new value. */
+/** Returns the changed settings with their old and new values. */
 export function changesOf(before: StreamRow, after: StreamRow): Changes {
   const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
   return Object.fromEntries(
@@ -21,7 +21,7 @@ export function changesOf(before: StreamRow, after: StreamRow): Changes {
 /** A planned start is announced so long before it (docs/concepts/events.md). */
 export const SCHEDULE_NOTICE_MS = 15 * 60_000;
 
-/** The planned start. Said that late, it is its own announcement. */
+/** Emits the planned start. When it is due within the notice period, this event replaces the announcement. */
 export async function emitScheduled(tx: Tx, append: AppendEvent, row: StreamRow, now: Date): Promise<void> {
   if (row.scheduled_start_at === null) return;
   if (row.scheduled_start_at.getTime() - now.getTime() <= SCHEDULE_NOTICE_MS) {
@@ -42,7 +42,7 @@ export async function emitCreated(tx: Tx, append: AppendEvent, row: StreamRow, n
   await emitScheduled(tx, append, row, now);
 }
 
-/** Nothing is said when nothing differs. */
+/** Emits the changed fields; emits no event when there are none. */
 export async function emitUpdated(
   tx: Tx,
   append: AppendEvent,
@@ -58,7 +58,7 @@ export async function emitUpdated(
   if ('scheduledStartAt' in changes) await emitScheduled(tx, append, after, now);
 }
 
-/** The recording of a broadcast of the stream can be played. */
+/** Emits that the recording of a broadcast is playable. */
 export async function emitRecordingReady(
   tx: Tx,
   append: AppendEvent,

@@ -52,7 +52,7 @@ export const streamBroadcastStopped = defineEvent({
   },
 });
 
-// What else happens to a stream.
+// Other events of a stream.
 
 export const streamCreated = defineEvent({
   type: 'stream.created',

@@ -14,7 +14,7 @@ import * as rules from './rules.ts';
 import { hashStreamKey } from './service.ts';
 import { emitRejection } from './stream-notifications.service.ts';
 
-// Who may publish, and what: `StreamSignals` says what each is asked for.
+// Grants: who may publish, and with which settings. `StreamSignals` documents each function.
 
 /** Removes the slashes and white space around a key, which people type or paste with it; a key has none itself. */
 function normalizeStreamKey(typed: string): string {
@@ -48,7 +48,7 @@ export async function admitEncoder(db: Db, streamId: string): Promise<PublishGra
   return typeof found === 'string' ? found : { ...grantOf(found), keyHash: nameOf(found.key_hash) };
 }
 
-/** @returns why nothing may be published to it, in words. */
+/** @returns the reason why nothing may be published, as a text. */
 async function findTarget(db: Db, streamId: string) {
   const found = await bridges.findTarget(db, streamId);
   if (found === undefined) return 'The stream no longer exists.';
@@ -72,7 +72,7 @@ function grantOf({ id, plan, mode, latency_mode: latencyMode }: Publishable): Pu
 /**
  * Locks the stream.
  *
- * @returns null where the grant is worth nothing any more: the stream is gone or disabled, or has another key.
+ * @returns null when the grant is no longer valid: the stream is deleted, disabled, or has another key.
  */
 export async function lockGranted(
   tx: Tx,

@@ -3,7 +3,10 @@ interface Words {
   remedy: string;
 }
 
-/** What each word of `health.issues` means to a creator, and what to do; docs/guides/streams.md#health has them, too. */
+/**
+ * Meaning and remedy of each value of `health.issues` for creators; docs/guides/streams.md#health lists them
+ * too.
+ */
 export const HEALTH_MESSAGES: Readonly<Record<string, Words>> = {
   KEYFRAME_INTERVAL: {
     meaning: 'More than 4 s between keyframes: new viewers start further behind live.',
@@ -118,7 +121,7 @@ export const HEALTH_MESSAGES: Readonly<Record<string, Words>> = {
   },
 };
 
-/** Of a word that a later version of a media node may have as well. */
+/** Returns the message of an issue; a newer media node may send an unknown one. */
 export function healthMessage(code: string): Words {
   return HEALTH_MESSAGES[code] ?? { meaning: code, remedy: 'Contact the operator.' };
 }

@@ -4,7 +4,7 @@ import type { StreamHealthPointTable } from '../../../platform/db/tables.generat
 
 export type HealthPointRow = Selectable<StreamHealthPointTable>;
 
-/** A node that takes over within the ten seconds has the last word on them. */
+/** Writes points; a node that takes over within the ten seconds overwrites them. */
 export async function writePoints(db: Db, points: readonly HealthPointRow[]): Promise<void> {
   if (points.length === 0) return;
   await sql`
@@ -28,12 +28,14 @@ export function listPoints(db: Db, streamId: string, since: Date): Promise<Healt
     .execute();
 }
 
-/** Points of other times than these. */
+/** Deletes points outside of these times. */
 export async function dropPoints(db: Db, from: Date, until: Date): Promise<void> {
   await sql`delete from stream_health_point where at <= ${from} or at > ${until}`.execute(db);
 }
 
-/** Streams with a signal that nothing was measured of since `deadline`, and whose health does not say so yet. */
+/**
+ * Selects streams with a signal that was not measured since `deadline` and whose health does not show it yet.
+ */
 export function selectUnmeasured(db: Db, deadline: Date, word: string) {
   return db
     .selectFrom('stream')
@@ -46,7 +48,7 @@ export function selectUnmeasured(db: Db, deadline: Date, word: string) {
     .limit(100);
 }
 
-/** Streams with a change that is due to be told. */
+/** Selects streams with a due health change. */
 export function selectDueHealth(db: Db, now: Date) {
   return db.selectFrom('stream').select('id').where('health_notify_at', '<=', now).limit(100);
 }

@@ -7,20 +7,20 @@ import * as repository from './health.repository.ts';
 import type { StreamDetails } from './lists.repository.ts';
 import type { Streams } from './service.ts';
 
-/** A point of the series for every so many milliseconds. */
+/** Interval of the points of a series. */
 export const POINT_MS = 10_000;
-/** What cannot be written is kept for so many points of all streams. */
+/** Maximum points of all streams that are held when they cannot be written. */
 const WAITING_MAX = 10_000;
 
 /** The last hour of a signal (docs/concepts/streams.md#health). */
 export interface HealthSeries {
-  /** A measurement: several of ten seconds make a point. */
+  /** Adds a measurement; the measurements of ten seconds form one point. */
   add(streamId: string, health: StreamHealth): void;
-  /** Writes the points whose time is over. Every five seconds; what fails is written the next time. */
+  /** Writes the completed points; runs every five seconds. Failed points are retried by the next run. */
   flush(): Promise<void>;
   /** @throws {AppError} NOT_FOUND. */
   read(workspaceId: string, streamId: string): Promise<{ stream: StreamDetails; points: HealthPointRow[] }>;
-  /** Drops what is older than an hour. Every minute. */
+  /** Deletes points older than an hour; runs every minute. */
   forget(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export function createHealthSeries({ db, clock, streams }: Deps): HealthSeries {
   };
   return {
     add(streamId, health) {
-      // In its first second a connection has no rate yet.
+      // A connection has no bitrate in its first second.
       const isNew = !gathering.has(streamId) && !totals.has(streamId);
       if (isNew && health.bitrateKbps === 0) return;
       const atMs = Math.floor(clock.ms() / POINT_MS) * POINT_MS;
@@ -69,7 +69,7 @@ export function createHealthSeries({ db, clock, streams }: Deps): HealthSeries {
     async flush() {
       const current = Math.floor(clock.ms() / POINT_MS) * POINT_MS;
       for (const [streamId, open] of gathering) if (open.atMs !== current) finish(streamId, open);
-      // A stream whose signal has ended begins anew.
+      // The totals of a stream restart after its signal has ended.
       for (const streamId of totals.keys())
         if (!gathering.has(streamId) && !waiting.some((point) => point.stream_id === streamId))
           totals.delete(streamId);
@@ -86,12 +86,12 @@ export function createHealthSeries({ db, clock, streams }: Deps): HealthSeries {
   };
 }
 
-/** A connection that is new counts from 0. */
+/** Returns the increase of a total; a new connection counts from 0. */
 function more(total: number, before: number): number {
   return total < before ? total : total - before;
 }
 
-/** With the totals of its connection. */
+/** Returns the point of these measurements, with the totals of the connection. */
 function toPoint(streamId: string, atMs: number, measurements: readonly StreamHealth[]): HealthPointRow {
   const mean = (pick: (health: StreamHealth) => number) =>
     measurements.reduce((sum, health) => sum + pick(health), 0) / Math.max(1, measurements.length);
@@ -113,7 +113,7 @@ function toPoint(streamId: string, atMs: number, measurements: readonly StreamHe
   };
 }
 
-/** A clock that was set back gives a time twice. */
+/** Returns the newest point of each time: a clock that was set back returns a time twice. */
 function newestOfEach(points: readonly HealthPointRow[]): HealthPointRow[] {
   return [...new Map(points.map((point) => [`${point.stream_id} ${point.at.getTime()}`, point])).values()];
 }

@@ -34,7 +34,7 @@ async function signal() {
   return {
     ...stream,
     session,
-    /** As the media process does every five seconds. */
+    /** Reports health as the media process does every five seconds. */
     async report(changes: Partial<typeof GOOD> = {}, ...issues: string[]) {
       const health = { ...GOOD, ...changes, issues };
       healthSeries.add(stream.id, health);
@@ -58,7 +58,7 @@ const pass = async (seconds: number) => {
   await app.container.signals.sweep();
 };
 
-test('the last hour, a point for every ten seconds, with a gap where nothing was measured', async () => {
+test('health covers the last hour with a point per ten seconds and gaps without measurements', async () => {
   const stream = await signal();
   const before = await stream.health();
   assert.deepEqual([before.at('data.points'), before.at('data.healthy')], [[], null]);
@@ -119,7 +119,7 @@ test('points that cannot be written are written later', async () => {
   assert.equal(Object((await stream.health()).at('data.points')).length, 1);
 });
 
-test('a signal that nobody measures any more is not healthy, until it is measured again', async () => {
+test('a signal that is no longer measured is unhealthy until the next measurement', async () => {
   const stream = await signal();
   await stream.report();
   await pass(11);
@@ -138,7 +138,7 @@ test('a signal that nobody measures any more is not healthy, until it is measure
   assert.deepEqual(await stream.told(), ['NO_MEASUREMENT', '']);
 });
 
-test('a change within the minute is told at its end, also when the signal has gone', async () => {
+test('a change within the minute is emitted at its end, even after the signal has ended', async () => {
   const stream = await signal();
   await stream.report({}, 'KEYFRAME_INTERVAL');
   clock.advance(10_000);
@@ -152,7 +152,7 @@ test('a change within the minute is told at its end, also when the signal has go
   assert.deepEqual(await stream.told(), ['KEYFRAME_INTERVAL', '']);
 });
 
-test('what comes and goes within the minute is not told', async () => {
+test('a change that reverts within the minute is not emitted', async () => {
   const stream = await signal();
   await stream.report({}, 'KEYFRAME_INTERVAL');
   clock.advance(10_000);
@@ -164,7 +164,7 @@ test('what comes and goes within the minute is not told', async () => {
   assert.deepEqual(await stream.told(), ['KEYFRAME_INTERVAL']);
 });
 
-test('a refusal within the minute waits for its end as well', async () => {
+test('a rejection within the minute is also emitted at its end', async () => {
   const stream = await signal();
   await stream.report({}, 'KEYFRAME_INTERVAL');
   clock.advance(10_000);
@@ -176,7 +176,7 @@ test('a refusal within the minute waits for its end as well', async () => {
   assert.deepEqual(await stream.told(), ['KEYFRAME_INTERVAL', 'RESOLUTION_CHANGED']);
 });
 
-test('a clock that is set back by an hour keeps nothing from being told', async () => {
+test('a clock set back by an hour does not suppress events', async () => {
   const stream = await signal();
   await stream.report({}, 'KEYFRAME_INTERVAL');
   clock.advance(-3_600_000);
@@ -186,7 +186,7 @@ test('a clock that is set back by an hour keeps nothing from being told', async 
   assert.equal(Object((await stream.health()).at('data.points')).length, 0, 'of a time to come');
 });
 
-test('the guide has every word with its remedy', async () => {
+test('the guide lists every issue with its remedy', async () => {
   const guide = await readFile('docs/guides/streams.md', 'utf8');
   for (const [word, { remedy }] of Object.entries(HEALTH_MESSAGES)) {
     assert.ok(guide.includes(`| \`${word}\` |`), word);

@@ -13,7 +13,9 @@ export interface StreamFilter {
   visibility?: readonly StreamRow['visibility'][] | undefined;
 }
 
-/** What partners are shown. Lists read no more: the driver's work grows with rows times columns. */
+/**
+ * Columns shown to partners. Lists read no others, because the driver's work grows with rows times columns.
+ */
 const SHOWN = [
   'id',
   'workspace_id',
@@ -54,7 +56,7 @@ const SHOWN = [
 ] as const satisfies readonly (keyof StreamRow)[];
 
 export type StreamDetails = Pick<StreamRow, (typeof SHOWN)[number]>;
-/** What is needed to show its key. */
+/** Columns needed to show the stream key. */
 const KEYS = ['key_encrypted'] as const satisfies readonly (keyof StreamRow)[];
 
 export type StreamRowWithKey = Pick<StreamRow, (typeof KEYS)[number]>;
@@ -76,7 +78,7 @@ export function listStreams(
     .execute();
 }
 
-/** Of any workspace: the caller compares. */
+/** Selects rows of any workspace; the caller compares the workspace. */
 export function selectListedStreams(db: Db, among: IdCondition) {
   return db
     .selectFrom('stream')
@@ -86,7 +88,10 @@ export function selectListedStreams(db: Db, among: IdCondition) {
     .where('deleted_at', 'is', null);
 }
 
-/** A query for the ids of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */
+/**
+ * Returns a query for the IDs of one page that reads few other rows
+ * (docs/decisions/lists-and-ids.md#filters).
+ */
 function pageOfStreams(workspaceId: string, filter: StreamFilter, page: PageRequest): RawBuilder<unknown> {
   const { isLive, hasSignal, enabled, visibility } = filter;
   const isOnAir = isLive === true || hasSignal === true;
@@ -100,12 +105,12 @@ function pageOfStreams(workspaceId: string, filter: StreamFilter, page: PageRequ
   if (hasSignal !== undefined) parts.push(sql`has_signal = ${hasSignal}`);
   const inOrder = sql`order by ${id} ${sql.raw(page.order)} limit ${page.fetchLimit}`;
   if (!isByState) {
-    // Few are on the air at once.
+    // Few streams are on air concurrently.
     if (visibility !== undefined) parts.push(sql`visibility = any(${visibility}::text[])`);
     if (enabled !== undefined) parts.push(sql`enabled = ${enabled}`);
     return sql`select id from stream where ${sql.join(parts, sql` and `)} ${inOrder}`;
   }
-  // Rows of one visibility are in order in their index: a page of each has the page of all.
+  // Rows of one visibility are ordered in their index, so one page of each contains the page of all.
   return sql`select id from unnest(${visibility ?? VISIBILITIES}::text[]) of_visibility,
     unnest(${enabled === undefined ? ['true', 'false'] : [`${enabled}`]}::text[]::boolean[]) of_enabled,
     lateral (select id from stream where ${sql.join(parts, sql` and `)}

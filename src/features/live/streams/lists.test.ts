@@ -27,7 +27,7 @@ after(() => app.close());
 
 const list = (query: string, by = key) => app.request('GET', `/streams?${query}`, { key: by });
 
-/** The positions (0 = oldest) that a query lists. */
+/** Returns the positions (0 = oldest) that a query lists. */
 async function positions(query: string): Promise<number[]> {
   return positionsOf((await list(query)).assertOk(200).list('data'));
 }
@@ -53,7 +53,7 @@ describe('GET /streams', () => {
     });
   });
 
-  test('no stream key is ever in a list', async () => {
+  test('lists never contain a stream key', async () => {
     for (const row of (await list('')).list('data')) assert.match(JSON.stringify(row), /"streamKey":null/);
   });
 
@@ -61,7 +61,7 @@ describe('GET /streams', () => {
     ['desc', [6, 5, 4, 3, 2, 1, 0]],
     ['asc', [0, 1, 2, 3, 4, 5, 6]],
   ] as const) {
-    test(`a walk of pages in ${order} order gives each row once; Link is the next page`, async () => {
+    test(`paging in ${order} order returns each row once, and Link is the next page`, async () => {
       const seen: number[] = [];
       let path: string | undefined = `/streams?limit=3&order=${order}&isLive=false`;
       let pages = 0;
@@ -85,7 +85,7 @@ describe('GET /streams', () => {
     });
   }
 
-  test('a full last page says so', async () => {
+  test('a full last page has no next cursor', async () => {
     const page = (await list('limit=7')).assertOk(200);
     assert.deepEqual(page.at('pagination'), { nextCursor: null, hasMore: false, limit: 7 });
   });
@@ -132,7 +132,7 @@ describe('GET /streams', () => {
     [`cursor=${'A'.repeat(2000)}`, 'cursor'],
   ];
   for (const [query, field] of refused) {
-    test(`?${query.slice(0, 40)} is 400 and names ${field}`, async () => {
+    test(`?${query.slice(0, 40)} gets 400 with field ${field}`, async () => {
       (await list(query)).assertError('BAD_REQUEST', field);
     });
   }
@@ -141,13 +141,13 @@ describe('GET /streams', () => {
 describe('a cursor', () => {
   const cursorOf = async (query: string) => (await list(query)).string('pagination.nextCursor');
 
-  test('goes on where the page ended, whatever the limit and whatever else is in the query', async () => {
+  test('a cursor continues where the page ended, whatever the limit and other query parameters', async () => {
     const cursor = await cursorOf('limit=2');
     const next = (await list(`limit=4&cursor=${cursor}&utm_source=x`)).assertOk(200);
     assert.deepEqual(positionsOf(next.list('data')), [4, 3, 2, 1]);
   });
 
-  test('is refused with other filters, another order, another list, another account, another mode', async () => {
+  test('a cursor is rejected with other filters, another order, list, account or mode', async () => {
     const cursor = await cursorOf('limit=2&visibility=PUBLIC');
     const { key: stranger } = await app.createKey();
     const refused = [
@@ -161,7 +161,7 @@ describe('a cursor', () => {
     (await list(`limit=2&visibility=PUBLIC&cursor=${cursor}`)).assertOk(200);
   });
 
-  test('is refused when one character of it is changed', async () => {
+  test('a cursor with one changed character is rejected', async () => {
     const cursor = await cursorOf('limit=2');
     for (const position of [0, 8, cursor.length - 2]) {
       const other = cursor[position] === 'A' ? 'B' : 'A';
@@ -170,7 +170,7 @@ describe('a cursor', () => {
     }
   });
 
-  test('survives the deletion of the row it stands on', async () => {
+  test('a cursor survives the deletion of its row', async () => {
     const { key: other } = await app.createKey();
     const made: string[] = [];
     for (const title of ['a', 'b', 'c']) {

@@ -12,12 +12,12 @@ export async function upsertNode(
     .execute();
 }
 
-/** The node of the encoder connection that is open, or ended last. */
+/** Finds the node of the open or last encoder connection. */
 export function findNode(db: Db, streamId: string) {
   return places(db, streamId).executeTakeFirst();
 }
 
-/** The same among other nodes, and not before `since`. */
+/** Finds the node of an encoder connection on another node that is open or ended after `since`. */
 export function findOtherNode(db: Db, streamId: string, { nodeId, since }: { nodeId: string; since: Date }) {
   return places(db, streamId)
     .where('ingest_session.node_id', '<>', nodeId)
@@ -27,7 +27,7 @@ export function findOtherNode(db: Db, streamId: string, { nodeId, since }: { nod
     .executeTakeFirst();
 }
 
-/** What is null comes first. */
+/** Descending order puts null first: open connections precede ended ones. */
 function places(db: Db, streamId: string) {
   return db
     .selectFrom('ingest_session')

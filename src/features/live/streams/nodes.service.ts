@@ -7,14 +7,14 @@ import type { SnapshotSource } from '../../audience/playback/index.ts';
 import * as repository from './nodes.repository.ts';
 import { STREAM_TOPIC } from './service.ts';
 
-/** Where live streams are (docs/decisions/live-packaging.md#between-nodes). */
+/** Locations of live streams (docs/decisions/live-packaging.md#between-nodes). */
 export interface MediaNodes {
-  /** A media node says where it listens: at its start, and every minute. */
+  /** Stores the URL of a media node; called at its start and every minute. */
   listens(nodeId: string, url: string): Promise<void>;
   readonly places: SnapshotSource<StreamLocation>;
-  /** The other node that a stream was on after a moment, and within the last hour. */
+  /** Finds another node that had the stream after a moment, and within the last hour. */
   elsewhere(streamId: string, than: { nodeId: string; sinceMs: number }): Promise<StreamLocation | undefined>;
-  /** Drops nodes that have not been heard of for a week. */
+  /** Deletes nodes without a heartbeat for a week. */
   forget(): Promise<void>;
 }
 

@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => app.close());
 
-test('a stream is where its encoder is connected, or was last', async () => {
+test('the location of a stream is the node of its current or last encoder', async () => {
   const { key } = await app.createKey();
   const { mediaNodes } = app.container;
   const stream = await createEncoderStream(app, key);
@@ -40,7 +40,7 @@ test('a stream is where its encoder is connected, or was last', async () => {
   assert.equal(await elsewhere(), undefined, 'nothing of it is shown any more');
 });
 
-test('nodes that nobody has heard of for a week are forgotten', async () => {
+test('nodes without a heartbeat for a week are deleted', async () => {
   const { mediaNodes, sql } = app.container;
   await mediaNodes.listens('nod_old', 'http://10.0.0.3:8085');
   clock.advance(8 * DAY_MS);

@@ -1,6 +1,6 @@
 import type { Db } from '../../../platform/db/index.ts';
 
-/** Is there a broadcast that everybody may watch? */
+/** Reports whether the workspace has a public broadcast. */
 export async function hasPublicBroadcast(db: Db, workspaceId: string): Promise<boolean> {
   const row = await db
     .selectFrom('stream')

@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** The issues of each `stream.health_changed`. */
+/** Returns the issues of each `stream.health_changed`. */
 async function told(streamId: string): Promise<unknown[]> {
   const rows = await app.container.sql<{ issues: unknown }[]>`
     select body::json->'data'->'issues' as issues from event
@@ -32,7 +32,7 @@ const WORDS = [
   'BITRATE_OVER_PLAN',
 ] as const;
 for (const word of WORDS) {
-  test(`${word}: the stream, its session and an event say so, also when the encoder has gone`, async () => {
+  test(`${word}: the stream, its session and an event show the rejection, even after the encoder has gone`, async () => {
     const { id, read, connect, end, sessions } = await createEncoderStream(app, key);
     const video = { codec: 'hvc1.1.6.L93', width: 1280, height: 720, fps: 30 };
     const session = { ...(await connect()), video };
@@ -44,20 +44,20 @@ for (const word of WORDS) {
     assert.equal((await sessions()).at('data.0.error'), word);
     assert.deepEqual(await told(id), [[word]]);
 
-    // The encoder tries on its own, over and over: that is no news.
+    // Automatic retries of the encoder emit no events.
     const again = await connect();
     await signals.publishRefused(again, word);
     await end(again, 'kicked');
     assert.deepEqual(await told(id), [[word]]);
 
-    // It was set right, and comes back within the window.
+    // The fixed encoder returns within the window.
     await connect();
     assert.equal(await read('health'), null);
     assert.equal((await sessions()).at('data.0.error'), null);
   });
 }
 
-test('a refusal of a connection that was replaced says nothing of the new one', async () => {
+test('a rejection of a replaced connection does not affect the new one', async () => {
   const { read, connect } = await createEncoderStream(app, key);
   const old = await connect();
   await connect();
@@ -65,7 +65,7 @@ test('a refusal of a connection that was replaced says nothing of the new one', 
   assert.equal(await read('health'), null);
 });
 
-test('ENCODERS_OVER_PLAN: one encoder more than the plan has is refused and told why, until another has gone', async () => {
+test('ENCODERS_OVER_PLAN: an encoder beyond the plan is rejected with the reason until another one leaves', async () => {
   const { key: mine } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
   const streams = await Promise.all([1, 2, 3].map(() => createEncoderStream(app, mine)));
   const [first, second, third] = streams;
@@ -76,7 +76,7 @@ test('ENCODERS_OVER_PLAN: one encoder more than the plan has is refused and told
   assert.equal(await third.read('hasSignal'), false);
   assert.deepEqual(Object(await third.read('health')).issues, ['ENCODERS_OVER_PLAN']);
   assert.deepEqual(await told(third.id), [['ENCODERS_OVER_PLAN']]);
-  // A takeover is no further encoder.
+  // A takeover does not count as a further encoder.
   await second.connect();
   await first.end(leaving, 'unpublish');
   await third.connect();

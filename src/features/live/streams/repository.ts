@@ -36,8 +36,8 @@ export function lockStream(tx: Tx, workspaceId: string, id: string): Promise<Str
 }
 
 /**
- * The row under a lock, for the media plane and the sweep, which know only the id. A deleted stream is there
- * too: its signal still ends, and its receivers are still told.
+ * Locks the row for the media plane and the sweep, which know only the ID. Deleted streams are included:
+ * their signal still ends, and their receivers still get events.
  */
 export function lockAnyStream(tx: Tx, id: string): Promise<StreamRow | undefined> {
   return tx.selectFrom('stream').selectAll().where('id', '=', id).forUpdate().executeTakeFirst();
@@ -47,7 +47,7 @@ export function updateStream(tx: Tx, id: string, change: StreamChange): Promise<
   return tx.updateTable('stream').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Undefined when there is no such stream. */
+/** Returns undefined when the stream does not exist. */
 export async function workspaceOfStream(db: Db, streamId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('stream')
@@ -68,7 +68,6 @@ export async function countLive(db: Db, workspaceId: string): Promise<number> {
   return row.count;
 }
 
-/** Who may publish with a key: the stream, its plan and mode. */
 /** Returns those of the hashes (base64) that are the key of a stream. */
 export async function existingKeyHashes(db: Db, hashes: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ hash: string }>`
@@ -98,7 +97,7 @@ export function findPublisher(db: Db, keyHash: Uint8Array) {
     .executeTakeFirst();
 }
 
-// Sessions: what GET /streams/{id}/sessions lists.
+// Queries of sessions, as listed by GET /streams/{id}/sessions.
 
 export async function insertSession(tx: Tx, session: Insertable<StreamSessionTable>): Promise<void> {
   await tx.insertInto('stream_session').values(session).execute();
@@ -116,10 +115,10 @@ export async function updateSession(
   await tx.updateTable('stream_session').set(change).where('id', '=', id).execute();
 }
 
-/** With the video of its recording, unless that was deleted. */
+/** Session with the video of its recording, unless the video was deleted. */
 export type ListedSession = SessionRow & { recording_video_id: string | null };
 
-/** Why it ended or is not recorded, unless there was a reason before. */
+/** Sets the reason why the session ended or is not recorded, unless it has one. */
 export async function setSessionError(tx: Tx, id: string, error: RejectionIssue): Promise<void> {
   await tx
     .updateTable('stream_session')
@@ -129,7 +128,7 @@ export async function setSessionError(tx: Tx, id: string, error: RejectionIssue)
     .execute();
 }
 
-/** The broadcast is recorded no further: the storage is full. */
+/** Stops the recording of the broadcast, because the storage is full. */
 export async function stopRecording(tx: Tx, id: string): Promise<void> {
   await tx
     .updateTable('stream_session')
@@ -167,7 +166,7 @@ export function listSessions(
     .execute();
 }
 
-// Ingest sessions: the encoder connections.
+// Queries of ingest sessions, which are encoder connections.
 
 /** @returns false when this connection was announced before. */
 export async function insertIngest(tx: Tx, session: Insertable<IngestSessionTable>): Promise<boolean> {
@@ -205,7 +204,9 @@ export async function updateIngest(
     .execute();
 }
 
-/** Sessions whose grace is over, and those of nodes that have not been heard of since `deadline`. */
+/**
+ * Selects sessions whose reconnect window has ended, and those of nodes without a heartbeat since `deadline`.
+ */
 export function selectLostIngests(db: Db, now: Date, deadline: Date) {
   return db
     .selectFrom('ingest_session')
@@ -220,7 +221,7 @@ export function selectLostIngests(db: Db, now: Date, deadline: Date) {
     .limit(100);
 }
 
-/** A node that starts anew has lost every connection it had; each gets its grace from now. */
+/** Disconnects all connections of a restarted node; each gets its reconnect window from now on. */
 export async function disconnectNodeIngests(
   db: Db,
   nodeId: string,
@@ -236,7 +237,7 @@ export async function disconnectNodeIngests(
     .execute();
 }
 
-/** @returns those of the sessions that are open, and of an account that may stream. */
+/** @returns the open sessions among these whose account may stream. */
 export async function heartbeatIngests(
   db: Db,
   nodeId: string,
@@ -263,7 +264,10 @@ export async function heartbeatIngests(
     .execute();
 }
 
-/** Streams that time moves: a suppressed event is due, a broadcast is too long or too long without a signal. */
+/**
+ * Selects streams with due work: a suppressed event, or a broadcast that is too long or too long without a
+ * signal.
+ */
 export function selectDueStreams(db: Db, now: Date) {
   return db
     .selectFrom('stream')
@@ -286,7 +290,7 @@ export function selectDueStreams(db: Db, now: Date) {
     .limit(100);
 }
 
-/** The flags that playback decides on; of any workspace, because viewers have none. */
+/** Finds the data on which playback decides, in any workspace, because viewers have none. */
 export function findSnapshot(db: Db, id: string) {
   return db
     .selectFrom('stream')

@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/db/index.ts';
 
-/** Adds to the stream's list of its restreams. @returns its title; undefined when the workspace has no such stream. */
+/**
+ * Adds a restream to the stream's list.
+ * @returns the title of the stream; undefined when the workspace has no stream with this ID.
+ */
 export async function attachRestream(
   tx: Tx,
   workspaceId: string,

@@ -99,7 +99,7 @@ export function streamRoutes({ streams, simulations, healthSeries, links, cursor
         const list = new ListReader(cursors, `streams:${caller.workspaceId}`, query);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const { isLive, hasSignal } = query;
-        // Nothing beside the filters: without one a page is planned once.
+        // Only the filters, so that lists without filters are planned once.
         const filter = { isLive, hasSignal, visibility };
         const rows = await streams.list(caller.workspaceId, filter, list.request);
         return list.page(rows, (row) => out(caller, row));

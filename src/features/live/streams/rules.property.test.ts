@@ -30,7 +30,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const EPOCH = Date.parse('2026-11-20T09:00:00.000Z');
 const MINUTE = 60_000;
 
-/** A stream, its sweep, and a receiver that believes every event. */
+/** Model of a stream, its sweep, and a receiver that believes every event. */
 class World {
   now = EPOCH;
   session: { signalStartedAt: Date; wasBroadcast: boolean } | null = null;
@@ -50,7 +50,9 @@ class World {
   readonly said: { at: number; event: StreamEvent; ofSignal: boolean }[] = [];
   believesLive = false;
   believesSignal = false;
-  /** When the latest broadcast had both its switch and media, and when it was switched off. */
+  /**
+   * Time at which the latest broadcast had both its switch and media, and time at which it was switched off.
+   */
   began: number | null = null;
   ended = 0;
 
@@ -78,7 +80,7 @@ class World {
     return start(this.state, now);
   }
 
-  /** Time passes, and the sweep comes whenever something is due. */
+  /** Advances time and runs the sweep whenever something is due. */
   wait(ms: number): void {
     const until = this.now + ms;
     for (let due = this.state.dueAt; due !== null && due.getTime() <= until; due = this.state.dueAt) {
@@ -101,7 +103,7 @@ class World {
     assert.ok(waits <= MINUTE, 'a receiver is told within the minute');
   }
 
-  /** What holds of every event, whatever came before. */
+  /** Checks what holds for every event, whatever preceded it. */
   check(event: StreamEvent): void {
     if (event.type === 'stream.live') {
       assert.equal(this.believesSignal, false);
@@ -138,7 +140,7 @@ class World {
   }
 }
 
-test('no sequence of acts leaves a receiver with a wrong state after a minute, or tells it twice in one', () => {
+test('every sequence of acts leaves receivers with the right state after a minute, without duplicates', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 60 }), (actions) => {
       const world = new World();

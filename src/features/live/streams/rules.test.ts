@@ -15,7 +15,7 @@ import {
 } from './rules.ts';
 
 const EPOCH = Date.parse('2026-11-20T09:00:00.000Z');
-/** The moment so many seconds after the beginning. */
+/** Returns the moment this many seconds after the beginning. */
 const at = (seconds: number) => dateFromMs(EPOCH + seconds * 1000);
 const iso = (seconds: number) => at(seconds).toISOString();
 
@@ -32,7 +32,7 @@ const idle: StreamState = {
   dueAt: null,
 };
 const preview: StreamState = { ...idle, hasSignal: true };
-/** On air with a signal since second 0, as its receivers were told. */
+/** Stream that is on air with a signal since second 0, as emitted. */
 const live: StreamState = {
   ...preview,
   isLive: true,
@@ -187,7 +187,7 @@ describe('each state and event', () => {
   }
 });
 
-/** Acts one after the other, each at its second; the types said, with the second they were said at. */
+/** Runs the acts in order, each at its second, and returns the emitted types with their seconds. */
 function run(from: StreamState, acts: [second: number, act: Act][]) {
   let state = from;
   const said: [number, string, unknown][] = [];
@@ -214,7 +214,7 @@ describe('when the broadcast started', () => {
     assert.deepEqual(state.startedAt, at(0));
   });
 
-  test('a new broadcast has a new start, and no end until it stops', () => {
+  test('a new broadcast has a new start, and an end only after it stops', () => {
     const { state } = run(live, [
       [10, stopping(wasLive)],
       [70, start],
@@ -250,7 +250,7 @@ describe('when the broadcast started', () => {
 });
 
 describe('at most one broadcast event of a type in a minute', () => {
-  test('a suppressed start is said when the minute is over, with its own startedAt', () => {
+  test('a suppressed start is emitted when the minute ends, with its own startedAt', () => {
     const { state, said, types } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
@@ -265,7 +265,7 @@ describe('at most one broadcast event of a type in a minute', () => {
     assert.equal(state.dueAt, null);
   });
 
-  test('it is remembered when to look again', () => {
+  test('the due time of the next check is stored', () => {
     const { state } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
@@ -279,7 +279,7 @@ describe('at most one broadcast event of a type in a minute', () => {
     assert.deepEqual(stopped.state.dueAt, at(70));
   });
 
-  test('a suppressed start that is stopped again is forgotten', () => {
+  test('a suppressed start that is stopped again is dropped', () => {
     const { state, types } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
@@ -290,7 +290,7 @@ describe('at most one broadcast event of a type in a minute', () => {
     assert.equal(state.dueAt, null);
   });
 
-  test('a suppressed stop says the time at which it happened', () => {
+  test('a suppressed stop carries the time at which it happened', () => {
     const { said } = run(live, [
       [10, stopping(wasLive)],
       [60, start],
@@ -305,7 +305,7 @@ describe('at most one broadcast event of a type in a minute', () => {
     });
   });
 
-  test('settling twice says nothing twice', () => {
+  test('settling twice emits no second event', () => {
     const { types } = run(live, [
       [10, stopping(wasLive)],
       [20, start],
@@ -317,8 +317,8 @@ describe('at most one broadcast event of a type in a minute', () => {
   });
 });
 
-describe('stop on a signal alone', () => {
-  test('is said once for each signal', () => {
+describe('stop on a signal without a broadcast', () => {
+  test('a stop on a signal without a broadcast is emitted once per signal', () => {
     const again = { signalStartedAt: at(200), wasBroadcast: false };
     const { types } = run(preview, [
       [10, stopping(neverLive)],
@@ -335,13 +335,13 @@ describe('stop on a signal alone', () => {
     ]);
   });
 
-  test('is not said within a minute of the last stop', () => {
+  test('a stop on a signal is not emitted within a minute of the last stop', () => {
     const { state, types } = run({ ...preview, stoppedNotifiedAt: at(0) }, [[59, stopping(neverLive)]]);
     assert.deepEqual(types, []);
     assert.equal(state.dueAt, null);
   });
 
-  test('gives way to the stop of a broadcast that is still to be said', () => {
+  test('a pending stop of a broadcast takes precedence over a stop on a signal', () => {
     const fresh = { signalStartedAt: at(66), wasBroadcast: false };
     const { state, said } = run(live, [
       [10, stopping(wasLive)],
@@ -370,7 +370,7 @@ test('the status is derived from the two flags, and DISABLED hides them', () => 
   assert.equal(status(true, false, false), 'DISABLED');
 });
 
-test('the live ceiling is that of the plan, and 720 lines in test mode', () => {
+test('the live limit is that of the plan, and 720 lines in test mode', () => {
   const heights = (['FREE', 'STAR', 'PRO', 'VIP'] as const).map((plan) => livePlan(plan, 'live').maxHeight);
   assert.deepEqual(heights, [720, 1080, 1440, 2160]);
   assert.deepEqual(livePlan('VIP', 'test'), {

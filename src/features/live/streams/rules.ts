@@ -5,7 +5,8 @@ import type { RejectionIssue } from '../../../media/contract/index.ts';
 import type { StreamHealth } from '../../../platform/db/json-columns.ts';
 
 /**
- * The two independent flags of a stream (docs/decisions/streams.md) and what was last said about the broadcast.
+ * State of a stream: its two independent flags (docs/decisions/streams.md) and the last emitted state of its
+ * broadcast.
  */
 export interface StreamState {
   id: string;
@@ -19,11 +20,11 @@ export interface StreamState {
   /** When the stop of a signal that was never broadcast was last reported. */
   signalStopNotifiedAt: Date | null;
   notifiedIsLive: boolean;
-  /** When a suppressed broadcast event has to be looked at again. */
+  /** Time at which a suppressed broadcast event must be checked again. */
   dueAt: Date | null;
 }
 
-/** Why the media plane ends a publish. */
+/** Issues for which the media plane ends a publish. */
 const REFUSALS: ReadonlySet<string> = new Set<RejectionIssue>([
   'NO_TRANSCODE_CAPACITY',
   'UNSUPPORTED_CODEC',
@@ -36,14 +37,14 @@ export function isRejectionIssue(word: string | null): boolean {
   return word !== null && REFUSALS.has(word);
 }
 
-/** The health of the signal. Why an encoder was refused is still to be read when it has gone. */
+/** Returns the health of the signal. The rejection of an encoder remains visible after it has gone. */
 export function visibleHealth(row: {
   has_signal: boolean;
   health: StreamHealth | null;
 }): Required<StreamHealth> | null {
   const { health } = row;
   if (health === null || !(row.has_signal || health.issues.some(isRejectionIssue))) return null;
-  // What was written before these were measured lacks them.
+  // Older rows lack these fields.
   const { keyframeIntervalSec = null, droppedFrames = 0, lateFrames = 0, avDriftMs = null } = health;
   return { ...health, keyframeIntervalSec, droppedFrames, lateFrames, avDriftMs };
 }
@@ -68,7 +69,7 @@ export interface Transition {
 export type StreamStatus = 'IDLE' | 'PREVIEW' | 'LIVE' | 'LIVE_NO_SIGNAL' | 'DISABLED';
 
 /**
- * At most one broadcast_started and one broadcast_stopped of a stream in this time
+ * Minimum interval between two broadcast_started or two broadcast_stopped events of a stream
  * (docs/decisions/streams.md#de-duplication).
  */
 const DEDUPE_MS = 60_000;
@@ -84,7 +85,7 @@ export function deriveStatus(stream: {
   return stream.hasSignal ? 'PREVIEW' : 'IDLE';
 }
 
-/** An encoder has connected. Nothing changes when there was a signal already. */
+/** Starts the signal when an encoder connects; changes nothing when there already was one. */
 export function onSignalUp(state: StreamState, now: Date): Transition {
   if (state.hasSignal) return { state, events: [] };
   const startedAt = state.isLive ? (state.startedAt ?? now) : state.startedAt;
@@ -95,7 +96,7 @@ export function onSignalUp(state: StreamState, now: Date): Transition {
   };
 }
 
-/** The signal is lost. The broadcast goes on: only a user stops it (docs/decisions/streams.md). */
+/** Ends the signal. The broadcast continues: only a user stops it (docs/decisions/streams.md). */
 export function onSignalDown(state: StreamState, now: Date): Transition {
   if (!state.hasSignal) return { state, events: [] };
   return {
@@ -109,7 +110,7 @@ export function onSignalDown(state: StreamState, now: Date): Transition {
   };
 }
 
-/** The user goes live; repeats change nothing. Without a signal `startedAt` waits for the first media. */
+/** Starts the broadcast. Idempotent. Without a signal `startedAt` waits for the first media. */
 export function start(state: StreamState, now: Date): Transition {
   if (state.isLive) return { state, events: [] };
   const live = { ...state, isLive: true, startedAt: state.hasSignal ? now : null, endedAt: null };
@@ -128,7 +129,7 @@ export function stop(
   session: { signalStartedAt: Date; wasBroadcast: boolean } | null,
 ): Transition {
   if (state.isLive) return emitBroadcastState({ ...state, isLive: false, endedAt: now }, now);
-  // The stop of a broadcast that is still to be said comes before one of a signal alone.
+  // A pending stop of a broadcast precedes the stop of a signal without a broadcast.
   if (state.notifiedIsLive) return emitBroadcastState(state, now);
   const neverLive = state.hasSignal && session !== null && !session.wasBroadcast;
   if (!neverLive || alreadySaidStopped(state, session.signalStartedAt)) return { state, events: [] };
@@ -147,9 +148,9 @@ function alreadySaidStopped(state: StreamState, signalStartedAt: Date): boolean 
 }
 
 /**
- * Says the present state of the broadcast when it differs from what was last said and the minute since the
- * last event of that type is over; otherwise remembers when to look again, so that a receiver is never left
- * with the wrong state (docs/decisions/streams.md#de-duplication).
+ * Emits the current state of the broadcast when it differs from the last emitted one and a minute has passed
+ * since the last event of that type. Otherwise schedules another check, so that a receiver never keeps a
+ * wrong state (docs/decisions/streams.md#de-duplication).
  */
 export function emitBroadcastState(state: StreamState, now: Date): Transition {
   if (state.isLive === state.notifiedIsLive) {
@@ -190,13 +191,15 @@ function broadcastStopped(streamId: string, endedAt: Date, duration: number | nu
   };
 }
 
-/** Whole seconds; null when the broadcast never had media: null is not a zero-length broadcast. */
+/**
+ * Returns whole seconds; null when the broadcast never had media, which differs from a zero-length broadcast.
+ */
 export function durationSec(startedAt: Date | null, endedAt: Date | null): number | null {
   if (startedAt === null || endedAt === null) return null;
   return Math.max(0, Math.floor((endedAt.getTime() - startedAt.getTime()) / 1000));
 }
 
-/** What a workspace may do live. Test workspaces are capped at 720 lines. */
+/** Returns the live limits of a workspace. Test workspaces are limited to 720 lines. */
 export function livePlan(plan: Plan, mode: Mode): { maxHeight: number; concurrent: number } {
   const { maxLiveHeight, concurrentStreams } = PLANS[plan];
   const maxHeight = mode === 'test' ? Math.min(maxLiveHeight, TEST_MODE_HEIGHT) : maxLiveHeight;

@@ -292,13 +292,13 @@ export const SimulateSignalIn = namedSchema(
   { on: true, seconds: 120 },
 );
 
-/** The addresses of a stream: where it is published, and where playback shows it. */
+/** URLs of a stream: where it is published, and where it is played. */
 export interface StreamLinks extends Omit<PlaybackLinks, 'whepUrl'> {
   rtmpUrl: string;
   rtmpsUrl: string | null;
-  /** Null while nothing can carry it. */
+  /** Returns the WHIP URL; null while no media node can serve it. */
   whipUrl(): string | null;
-  /** The same for watching. */
+  /** Returns the WHEP URL; null while no media node can serve it. */
   whepUrl(...stream: Parameters<PlaybackLinks['whepUrl']>): string | null;
   hasWhep(): boolean;
 }
@@ -306,7 +306,7 @@ export interface StreamLinks extends Omit<PlaybackLinks, 'whepUrl'> {
 export interface StreamView {
   mode: Mode;
   links: StreamLinks;
-  /** Null hides it. */
+  /** Stream key; null hides it. */
   streamKey: string | null;
 }
 

@@ -26,9 +26,9 @@ import * as simulations from './simulation.repository.ts';
 import { logChatSettings, logStatus } from './status.ts';
 import type { StreamTransitionHook } from './transitions.ts';
 
-/** Told whenever a stream's flags or its right to publish changed. */
+/** Bus topic of streams whose flags or right to publish changed. */
 export const STREAM_TOPIC = 'streams';
-/** Told when a stream is deleted: its files can go. */
+/** Bus topic of deleted streams, whose files can be removed. */
 export const STREAM_DELETED_TOPIC = 'streams.deleted';
 
 export interface StreamSettings {
@@ -67,7 +67,7 @@ export interface StreamDeps {
   endWhip: EndWhipSessions;
 }
 
-/** Ends the sessions by WHIP of a stream, those without a publish too; filled by the composition root. */
+/** Ends the WHIP sessions of a stream, including those without a publish; set by the composition root. */
 export type EndWhipSessions = (tx: Tx, streamId: string) => Promise<void>;
 
 interface AskedList {
@@ -82,26 +82,29 @@ export interface StreamWithKey {
   streamKey: string;
 }
 
-/** What partners and creators do with streams. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/**
+ * Operations of partners and creators on streams. Every ID is looked up in the workspace and otherwise gets
+ * NOT_FOUND.
+ */
 export interface Streams {
   create(workspaceId: string, input: StreamSettings & { title: string }): Promise<StreamWithKey>;
   /** Concurrent equal calls share the rows: do not change them. */
   list(workspaceId: string, filter: lists.StreamFilter, page: PageRequest): Promise<lists.StreamDetails[]>;
-  /** As the plan counts: broadcasts. */
+  /** Counts broadcasts, as the plan does. */
   countLive(workspaceId: string): Promise<number>;
-  /** As the plan counts: encoders that are connected, and bridges. */
+  /** Counts connected encoders and bridges, as the plan does. */
   countEncoders(workspaceId: string): Promise<number>;
   /** Concurrent calls share the row: do not change it. */
   get(workspaceId: string, id: string): Promise<lists.ListedStream>;
   keyOf(row: lists.StreamRowWithKey): string;
   update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
-  /** Cuts the encoder off. @throws {AppError} CONFLICT while the stream is live. */
+  /** Deletes the stream and disconnects the encoder. @throws {AppError} CONFLICT while the stream is live. */
   remove(workspaceId: string, id: string): Promise<void>;
-  /** Goes live; repeats change nothing. @throws {AppError} QUOTA_EXCEEDED, CONFLICT when disabled. */
+  /** Starts the broadcast. Idempotent. @throws {AppError} QUOTA_EXCEEDED, CONFLICT when disabled. */
   start(workspaceId: string, id: string): Promise<StreamRow>;
-  /** Ends the broadcast; repeats change nothing. */
+  /** Ends the broadcast. Idempotent. */
   stop(workspaceId: string, id: string): Promise<StreamRow>;
-  /** A new stream key; whoever publishes with the old one is cut off. */
+  /** Replaces the stream key and disconnects the publisher that uses the old one. */
   rotateKey(workspaceId: string, id: string): Promise<StreamWithKey>;
   sessions(workspaceId: string, id: string, page: PageRequest): Promise<ListedSession[]>;
 }
@@ -124,7 +127,7 @@ export function hashStreamKey(key: string): Buffer {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex');
 }
 
-/** Only what the input says. */
+/** Returns the columns of the fields in the input. */
 function columns(input: StreamSettings): {
   [K in keyof repository.StreamChange]: Exclude<repository.StreamChange[K], undefined>;
 } {
@@ -161,7 +164,7 @@ function toDate(text: string | null | undefined): Date | null | undefined {
 export function createStreams(deps: StreamDeps): Streams {
   const { db, events, secrets, bus, clock, recorder, follower, facts, endWhip } = deps;
 
-  /** Locks the stream, runs the work, commits, and tells playback and ingest. */
+  /** Locks the stream, runs the work, commits, and notifies playback and ingest. */
   const locked = async <T>(
     workspaceId: string,
     id: string,
@@ -235,7 +238,8 @@ export function createStreams(deps: StreamDeps): Streams {
     },
     start: async (workspaceId, id) => {
       const row = await events.transaction(async (tx, append) => {
-        // The workspace first: it serialises starts, so that parallel ones cannot pass the plan's number.
+        // Locks the workspace first: this serializes starts, so that concurrent ones cannot exceed the limit
+        // of the plan.
         const { plan, mode } = await lockWorkspace(tx, workspaceId);
         const stream = await repository.lockStream(tx, workspaceId, id);
         if (stream === undefined) throw notFound();
@@ -276,8 +280,8 @@ function assertNotTakenDown({ takedown_reason: reason }: StreamRow): void {
 }
 
 /**
- * Under the lock of the stream: ends the connection of whoever publishes, and of those that are about to by WHIP or
- * as a simulated signal.
+ * Disconnects the publisher under the lock of the stream, including pending publishes by WHIP or of a
+ * simulated signal.
  */
 export async function disconnectPublisher(
   { tx, endWhip }: { tx: Tx; endWhip: EndWhipSessions },

@@ -20,7 +20,7 @@ after(() => app.close());
 const stream = (settings: object = {}) => createEncoderStream(app, key, settings);
 
 describe('GET /streams/{id}/sessions', () => {
-  test('exactly the fields, of one signal with one broadcast', async () => {
+  test('a session with one broadcast returns exactly the documented fields', async () => {
     const { act, connect, end, sessions } = await stream();
     const begin = clock.now().toISOString();
     const session = await connect();
@@ -48,7 +48,7 @@ describe('GET /streams/{id}/sessions', () => {
     assert.match(answer.string('data.0.id'), /^ses_/);
   });
 
-  test('a reconnect within reconnectWindowSec goes on, a later one begins a new session', async () => {
+  test('a reconnect within reconnectWindowSec continues the session, and a later one begins a new session', async () => {
     const { connect, end, sessions } = await stream({ reconnectWindowSec: 60 });
     await end(await connect(), 'unpublish');
     clock.advance(60_000);
@@ -62,7 +62,7 @@ describe('GET /streams/{id}/sessions', () => {
     assert.notEqual(both.at('data.1.signalEndedAt'), null);
   });
 
-  test('a window of 0 makes each signal a session of its own', async () => {
+  test('a window of 0 opens a separate session for each signal', async () => {
     const { connect, end, sessions } = await stream({ reconnectWindowSec: 0 });
     await end(await connect(), 'unpublish');
     clock.advance(1);
@@ -70,7 +70,7 @@ describe('GET /streams/{id}/sessions', () => {
     assert.equal((await sessions()).list('data').length, 2);
   });
 
-  test('a second broadcast on the same signal is a session of its own', async () => {
+  test('a second broadcast on the same signal opens a separate session', async () => {
     const { act, connect, sessions } = await stream();
     await connect();
     await act('start');
@@ -84,7 +84,7 @@ describe('GET /streams/{id}/sessions', () => {
     assert.deepEqual([list.at('data.0.durationSec'), list.at('data.1.durationSec')], [5, 10]);
   });
 
-  test('the pages of the list', async () => {
+  test('sessions are listed in pages', async () => {
     const { id, connect, end } = await stream({ reconnectWindowSec: 0 });
     for (let i = 0; i < 3; i++) {
       await end(await connect(), 'unpublish');
@@ -102,11 +102,11 @@ describe('GET /streams/{id}/sessions', () => {
   });
 });
 
-describe('authorise', () => {
+describe('authorization of a publish', () => {
   const ask = (streamKey: string) =>
     signals.authorise({ key: streamKey, app: 'live', ip: '127.0.0.1', protocol: 'rtmp' });
 
-  test('grants what the plan and the mode allow', async () => {
+  test('a publish gets the limits of the plan and the mode', async () => {
     const account = await app.createAccount({ plan: 'PRO' });
     for (const [mode, maxHeight] of [
       ['live', 1440],
@@ -120,7 +120,7 @@ describe('authorise', () => {
     }
   });
 
-  test('refuses an unknown key, a disabled stream and a suspended account', async () => {
+  test('an unknown key, a disabled stream and a suspended account are rejected', async () => {
     assert.equal(await ask('nothing'), null);
     assert.equal(await ask(''), null);
     assert.equal(await ask('\0'), null);

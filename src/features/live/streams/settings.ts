@@ -1,6 +1,6 @@
 import type { StreamDetails } from './lists.repository.ts';
 
-/** What partners may set of a stream, as the API names it. */
+/** Returns the settings of a stream that partners may change, as the API names them. */
 export function settingsOf(row: StreamDetails) {
   return {
     title: row.title,

@@ -38,7 +38,7 @@ import { commitTransition, type StreamTransitionHook, stateOf } from './transiti
 
 /** A node that has not been heard of for so long has lost its encoders, unless the grace is longer (docs/decisions/streams.md#signal-grace-period). */
 const NODE_LOST_MS = 20_000;
-/** Enough for the next session of the stream to be recorded. */
+/** Time for a takeover, enough to record the next session of the stream. */
 const TAKEOVER_MS = 2000;
 
 export interface StreamSignalDeps {
@@ -50,41 +50,50 @@ export interface StreamSignalDeps {
   recorder: BroadcastRecorder;
   follower: StreamTransitionHook;
   facts: Pick<UsageEvents, 'append'>;
-  /** How long a broken connection may take to come back before the signal falls. */
+  /** Time in which a broken connection may return before the signal ends. */
   graceMs: number;
 }
 
-/** What the media plane tells the streams, and what time does to them. */
+/** Signals of the media plane about streams, and the periodic work on them. */
 export interface StreamSignals {
   /** Returns what the stream key may publish; null when it may not. */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
-  /** May a bridge publish to this stream, and what? @returns why not, in words. */
+  /** Returns the publish grant of a bridge for this stream, or the reason of the rejection as a text. */
   admitBridge(streamId: string): Promise<PublishGrant | string>;
-  /** The same for an encoder by WHIP, which replaces whoever publishes. */
+  /**
+   * Admits an encoder by WHIP, which replaces the current publisher. @returns the reason as a text when it is
+   * rejected.
+   */
   admitEncoder(streamId: string): Promise<PublishGrant | string>;
   /**
-   * May an encoder by WHIP connect, which publishes later? The stream is locked from here on.
+   * Reports whether an encoder by WHIP may connect and publish later. Locks the stream until the transaction
+   * ends.
    *
-   * @returns why not: UNAUTHORIZED for a grant that is worth nothing any more; QUOTA_EXCEEDED, of which its creator is told.
+   * @returns the error that rejects it: UNAUTHORIZED for a grant that is no longer valid; QUOTA_EXCEEDED, of
+   *   which the
+   * creator is notified.
    */
   admitOffer(change: { tx: Tx; append: AppendEvent }, grant: PublishGrant): Promise<AppError | null>;
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
-  /** Tells the creator why the publish, which is still open, is about to be ended. */
+  /** Notifies the creator of the reason why the publish, which is still open, will be ended. */
   publishRefused(session: IngestSession, issue: RejectionIssue): Promise<void>;
   publishEnded(end: IngestEnd): Promise<void>;
   mediaChanged(session: IngestSession): Promise<void>;
-  /** A media node starts: the connections of its former life get their grace from now. */
+  /** Handles the start of a media node: its previous connections get their reconnect window from now on. */
   nodeStarted(nodeId: string): Promise<void>;
   /**
-   * Keeps the node's sessions from being swept.
+   * Extends the lease of the node's sessions.
    *
-   * @returns the ids of those that must be cut off: kicked, of an account that is suspended, or ended here while they
-   * went on there.
+   * @returns the IDs of sessions to disconnect: kicked, of a suspended account, or ended here but still open
+   *   on the node.
    */
   heartbeat(nodeId: string, sessionIds: readonly string[]): Promise<string[]>;
   reportHealth(streamId: string, health: StreamHealth): Promise<void>;
-  /** Ends what has outlived its grace, says suppressed events that are due, stops what has run too long. */
+  /**
+   * Ends sessions after their reconnect window, emits suppressed events that are due, stops broadcasts that
+   * ran too long.
+   */
   sweep(): Promise<void>;
 }
 
@@ -127,10 +136,10 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
   };
 }
 
-/** How long the signal may outlive the connection. A clean end and a silence that lasted have no grace. */
+/** Returns the time the signal may outlive the connection. A clean end or a long silence gets none. */
 function graceOf(reason: IngestEnd['reason'], graceMs: number): number {
   if (reason === 'closed' || reason === 'shutdown') return graceMs;
-  // Its successor is being announced; should that fail, the signal falls all the same.
+  // Its successor is being announced; if that fails, the signal still ends.
   if (reason === 'replaced') return Math.max(graceMs, TAKEOVER_MS);
   return 0;
 }
@@ -177,7 +186,7 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
   deps.bus.publish(STREAM_TOPIC, session.streamId);
 }
 
-/** @param concurrent how many broadcasts a stream that starts by itself may add to; 0 for others. */
+/** @param concurrent the maximum broadcasts up to which a stream with autoStart may start; 0 for others. */
 async function raiseSignal(
   deps: StreamSignalDeps,
   change: BroadcastChange,
@@ -192,7 +201,7 @@ async function raiseSignal(
   }
   let transition = rules.onSignalUp(stateOf(row), now);
   if (starting) {
-    // With autoStart the signal is the broadcast: receivers are told ACTIVE
+    // With autoStart: the signal starts the broadcast, so the event carries ACTIVE
     // (docs/decisions/streams.md#the-four-events).
     transition = {
       ...transition,
@@ -211,7 +220,7 @@ async function raiseSignal(
   if (starting) await startLocked(change, up, concurrent);
 }
 
-/** The session goes on when the gap was within the stream's reconnect window; otherwise a new one begins. */
+/** Continues the session when the gap was within the stream's reconnect window; otherwise opens a new one. */
 async function openSession(change: BroadcastChange, row: StreamRow): Promise<string> {
   const { tx, now } = change;
   const last =
@@ -223,7 +232,7 @@ async function openSession(change: BroadcastChange, row: StreamRow): Promise<str
   if (last !== undefined && goesOn) {
     await repository.updateSession(tx, last.id, {
       signal_ended_at: null,
-      // The encoder may have been set right since.
+      // The encoder may have been fixed since.
       error: rules.isRejectionIssue(last.error) ? null : last.error,
       broadcast_started_at: row.is_live ? (last.broadcast_started_at ?? now) : last.broadcast_started_at,
     });
@@ -286,7 +295,7 @@ async function sweep(deps: StreamSignalDeps): Promise<void> {
   const lostMs = Math.max(NODE_LOST_MS, deps.graceMs);
   const lost = repository.selectLostIngests(db, now, dateFromMs(now.getTime() - lostMs));
   const due = repository.selectDueStreams(db, now);
-  // Twice a second, and mostly for nothing.
+  // Runs twice a second and usually finds nothing.
   if (!(await hasAny(db, [lost, due, ...selectNotices(db, now)]))) return;
   for (const session of await lost.execute()) {
     const reason = session.grace_until === null ? 'node-lost' : 'closed';
@@ -317,7 +326,7 @@ async function tellDue(deps: StreamSignalDeps, id: string, now: Date): Promise<v
   deps.bus.publish(STREAM_TOPIC, id);
 }
 
-/** Which of the stream's own limits the broadcast has reached. */
+/** Returns the limit of the stream that the broadcast has reached. */
 function liveLimit(row: StreamRow, now: Date): 'duration' | 'no-signal' | null {
   if (!row.is_live || row.live_since === null) return null;
   const over = (since: Date, seconds: number) => now.getTime() >= since.getTime() + seconds * 1000;

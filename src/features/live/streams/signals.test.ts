@@ -26,7 +26,7 @@ async function pass(seconds: number): Promise<void> {
 }
 
 describe('the signal comes', () => {
-  test('hasSignal, the preview and a session are there; said once however often it is announced', async () => {
+  test('a signal sets hasSignal, the preview and a session, and is emitted once despite repeated announcements', async () => {
     const { id, read, connect, types, sessions } = await stream();
     assert.equal(await read('previewUrl'), null);
     const session = await connect();
@@ -46,13 +46,13 @@ describe('the signal comes', () => {
     assert.deepEqual(await types(), ['live']);
   });
 
-  test('a disabled stream is refused', async () => {
+  test('a disabled stream is rejected', async () => {
     const { connect, flags } = await stream({ enabled: false });
     await assert.rejects(connect());
     assert.deepEqual(await flags(), [false, false]);
   });
 
-  test('a new connection of the same stream replaces the old one without a word', async () => {
+  test('a new connection of the same stream replaces the old one without an event', async () => {
     const { connect, end, flags, types } = await stream();
     const old = await connect();
     const fresh = await connect({ nodeId: 'node-2' });
@@ -67,7 +67,7 @@ describe('the signal comes', () => {
 
 describe('the signal is lost', () => {
   for (const reason of ['unpublish', 'idle', 'kicked', 'node-lost'] as const) {
-    test(`${reason}: hasSignal falls at once`, async () => {
+    test(`${reason}: hasSignal becomes false immediately`, async () => {
       const { connect, end, flags, types } = await stream();
       await end(await connect(), reason);
       assert.deepEqual(await flags(), [false, false]);
@@ -76,7 +76,7 @@ describe('the signal is lost', () => {
   }
 
   for (const reason of ['closed', 'shutdown'] as const) {
-    test(`${reason}: hasSignal falls after the grace, not before`, async () => {
+    test(`${reason}: hasSignal becomes false after the reconnect window, not before`, async () => {
       const { connect, end, flags, types } = await stream();
       const session = await connect();
       await end(session, reason);
@@ -89,7 +89,7 @@ describe('the signal is lost', () => {
     });
   }
 
-  test('a reconnect within the grace is the same signal: no event, same session', async () => {
+  test('a reconnect within the window continues the signal without an event, in the same session', async () => {
     const { connect, end, flags, types, read } = await stream();
     await end(await connect(), 'closed');
     const session = await read('currentSessionId');
@@ -102,7 +102,7 @@ describe('the signal is lost', () => {
     assert.equal(await read('currentSessionId'), session);
   });
 
-  test('a late end of a connection that was replaced changes nothing', async () => {
+  test('a late end of a replaced connection changes nothing', async () => {
     const { connect, end, flags, types } = await stream();
     const old = await connect();
     await connect();
@@ -111,7 +111,7 @@ describe('the signal is lost', () => {
     assert.deepEqual(await types(), ['live']);
   });
 
-  test('twice the same end is said once; the end of a connection nobody knows is nothing', async () => {
+  test('a repeated end is emitted once, and the end of an unknown connection is ignored', async () => {
     const { id, connect, end, types } = await stream();
     const session = await connect();
     await end(session, 'unpublish');
@@ -120,7 +120,7 @@ describe('the signal is lost', () => {
     assert.deepEqual(await types(), ['live', 'ended']);
   });
 
-  test('a node that is not heard of for 20 s has lost its encoders; one that is heard of keeps them', async () => {
+  test('a node silent for 20 s has lost its encoders, and one with heartbeats retains them', async () => {
     const lost = await stream();
     const kept = await stream();
     await lost.connect({ nodeId: 'node-lost' });
@@ -135,7 +135,7 @@ describe('the signal is lost', () => {
     assert.deepEqual(await kept.types(), ['live']);
   });
 
-  test('where the grace is longer, a node that is not heard of keeps its encoders for as long', async (t) => {
+  test('a longer reconnect window lets a silent node retain its encoders for that time', async (t) => {
     const time = new TestClock('2026-11-20T09:00:00.000Z');
     const patient = await startTestApp({ clock: time, env: { SIGNAL_GRACE_MS: '60000' } });
     t.after(() => patient.close());
@@ -150,7 +150,7 @@ describe('the signal is lost', () => {
     assert.deepEqual(await told(1), ['live', 'ended']);
   });
 
-  test('a node that starts anew gives its former connections the grace', async () => {
+  test('a restarted node gives its previous connections the reconnect window', async () => {
     const { connect, types } = await stream();
     await connect({ nodeId: 'node-again' });
     await signals.nodeStarted('node-again');
@@ -160,7 +160,7 @@ describe('the signal is lost', () => {
     assert.deepEqual(await types(), ['live', 'ended']);
   });
 
-  test('a connection that ended here while it went on there is cut off', async () => {
+  test('a connection that ended here but is still open on the node is disconnected', async () => {
     const { connect } = await stream();
     const session = await connect({ nodeId: 'node-3' });
     await pass(21);
@@ -169,7 +169,7 @@ describe('the signal is lost', () => {
 });
 
 describe('signal and broadcast', () => {
-  test('the broadcast survives the loss; the reconnect is ACTIVE and starts nothing anew', async () => {
+  test('the broadcast survives the loss of the signal, and the reconnect is ACTIVE without a new start', async () => {
     const { id, act, connect, end, flags, types, read } = await stream();
     const first = await connect();
     await act('start');
@@ -208,7 +208,7 @@ describe('signal and broadcast', () => {
     assert.equal((await streamEvents(app.container.sql, id)).at(-1)?.data.durationSec, null);
   });
 
-  test('stop on a signal that was never broadcast is said once, with a null duration', async () => {
+  test('a stop on a signal without a broadcast is emitted once, with a null duration', async () => {
     const { id, act, connect, types, flags } = await stream();
     await connect();
     await act('stop');
@@ -218,7 +218,7 @@ describe('signal and broadcast', () => {
     assert.deepEqual(await flags(), [true, false]);
   });
 
-  test('C23.8: a stop within a minute of the stop of a signal that was never broadcast is reported at once', async () => {
+  test('C23.8: a stop within a minute of the stop of a signal without a broadcast is emitted immediately', async () => {
     const { id, act, connect, types } = await stream();
     await connect();
     await act('stop');
@@ -250,7 +250,7 @@ describe('signal and broadcast', () => {
 });
 
 describe('limits of a broadcast', () => {
-  test('autoStopAfterSec stops it so long after the signal is lost, not while there is one', async () => {
+  test('autoStopAfterSec stops the broadcast after the signal is lost, not while there is one', async () => {
     const { act, connect, end, flags } = await stream({ autoStopAfterSec: 10 });
     const session = await connect();
     await act('start');
@@ -266,7 +266,7 @@ describe('limits of a broadcast', () => {
     assert.deepEqual(await flags(), [false, false]);
   });
 
-  test('autoStopAfterSec counts from the start where no signal ever came', async () => {
+  test('autoStopAfterSec counts from the start when no signal arrived', async () => {
     const { act, flags } = await stream({ autoStopAfterSec: 10 });
     clock.advance(60_000);
     await act('start');
@@ -276,7 +276,7 @@ describe('limits of a broadcast', () => {
     assert.deepEqual(await flags(), [false, false]);
   });
 
-  test('without autoStopAfterSec nothing but a user stops it', async () => {
+  test('only a user stops a broadcast without autoStopAfterSec', async () => {
     const { act, flags } = await stream();
     await act('start');
     await pass(11 * 3600);
@@ -284,7 +284,7 @@ describe('limits of a broadcast', () => {
     await act('stop');
   });
 
-  test('maxDurationSec stops it, signal or not, and the session says why', async () => {
+  test('maxDurationSec stops the broadcast with or without a signal, and the session shows the reason', async () => {
     const { id, act, connect, flags, sessions } = await stream({ maxDurationSec: 60 });
     const session = await connect();
     await act('start');

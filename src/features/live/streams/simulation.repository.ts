@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import { isAccountActive } from '../../../platform/db/workspace.ts';
 
-/** Simulations of the workspace that are on, but for the one of this stream. */
+/** Counts the active simulations of the workspace, except that of this stream. */
 export async function countOthers(
   tx: Tx,
   workspaceId: string,
@@ -26,7 +26,7 @@ export async function begin(tx: Tx, workspaceId: string, streamId: string, until
     .execute();
 }
 
-/** Under the lock of the stream. */
+/** Ends the simulation, under the lock of the stream. */
 export async function end(tx: Tx, streamId: string): Promise<void> {
   await tx.deleteFrom('signal_simulation').where('stream_id', '=', streamId).execute();
 }
@@ -38,8 +38,8 @@ interface Claimed {
 }
 
 /**
- * Takes what this node has already, what nobody has, and what a node has that was not heard of since `lostBefore`;
- * at most `max`.
+ * Claims at most `max` simulations: those of this node, unclaimed ones, and those of a node without a
+ * heartbeat since `lostBefore`.
  */
 export async function claim(
   db: Db,
@@ -59,7 +59,9 @@ export async function claim(
   return rows;
 }
 
-/** What no node has taken yet, or is to last until another time, was wished after the one that has ended: it stays. */
+/**
+ * Deletes the ended simulation. An unclaimed one, or one with another end, was requested later and remains.
+ */
 export async function deleteSimulation(db: Db, streamId: string, until: Date): Promise<void> {
   await db
     .deleteFrom('signal_simulation')

@@ -13,12 +13,13 @@ import * as repository from './simulation.repository.ts';
 
 export interface SignalSimulations {
   /**
-   * Switches the platform's own encoder for a stream of a test workspace on for so many seconds, or off.
+   * Starts the platform's own encoder for a stream of a test workspace for this many seconds, or stops it.
    *
-   * @throws {AppError} NOT_FOUND; CONFLICT, field `enabled`, for a disabled stream; QUOTA_EXCEEDED over two at once.
+   * @throws {AppError} NOT_FOUND; CONFLICT, field `enabled`, for a disabled stream; QUOTA_EXCEEDED over two
+   *   concurrent ones.
    */
   set(workspaceId: string, streamId: string, wish: { on: boolean; seconds: number }): Promise<StreamDetails>;
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: SimulationPort;
 }
 
@@ -30,12 +31,12 @@ interface Deps {
   streams: Pick<Streams, 'get'>;
 }
 
-/** Each is an encoder on our own machines. */
+/** Each simulation is an encoder on the platform's machines. */
 const MAX_PER_WORKSPACE = 2;
 const MAX_PER_NODE = 4;
-/** A node that was not heard of for so long does not make its signals any more. */
+/** Silence after which a node no longer runs its simulations. */
 const LOST_MS = 10_000;
-/** What has ended is wanted no more at once, and deleted so often. */
+/** Interval at which ended simulations are deleted; they stop immediately. */
 const FORGET_MS = 60_000;
 
 export function createSignalSimulations({ db, bus, clock, secrets, streams }: Deps): SignalSimulations {
@@ -45,7 +46,7 @@ export function createSignalSimulations({ db, bus, clock, secrets, streams }: De
       const stream = await streams.get(workspaceId, streamId);
       await db.transaction().execute(async (tx) => {
         await lockWorkspace(tx, workspaceId);
-        // What ends a simulation holds the stream: none begins behind its back.
+        // Ending a simulation locks the stream, so none begins in between.
         const locked = await lockStream(tx, workspaceId, streamId);
         if (locked === undefined) throw notFound();
         if (!on) return repository.end(tx, streamId);

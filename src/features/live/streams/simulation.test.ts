@@ -25,7 +25,7 @@ const simulate = (id: string, body: unknown, by = key) =>
   app.request('POST', `/streams/${id}/simulate-signal`, { key: by, body });
 const wanted = async (nodeId: string) =>
   (await app.container.simulations.port.wanted(nodeId)).map(({ streamId }) => streamId);
-/** The signal of one stream, as the node that makes it was told of it. */
+/** Returns the signal of one stream as requested from the node. */
 async function made(nodeId: string, id: string): Promise<SimulatedSignal> {
   const signals = await app.container.simulations.port.wanted(nodeId);
   const signal = signals.find(({ streamId }) => streamId === id);
@@ -33,12 +33,12 @@ async function made(nodeId: string, id: string): Promise<SimulatedSignal> {
   return signal;
 }
 
-test('a live key is refused, and a stream of the other mode is not there', async () => {
+test('a live key is rejected, and a stream of the other mode gets 404', async () => {
   (await simulate(await createStream(live), { on: true }, live)).assertError('PERMISSION_DENIED');
   (await simulate(await createStream(live), { on: true })).assertError('NOT_FOUND');
 });
 
-test('two at once, each until its time is up', async () => {
+test('two simulations run concurrently, each until its end', async () => {
   const ids = [await createStream(), await createStream(), await createStream()];
   const [first = '', second = '', third = ''] = ids;
   (await simulate(first, { on: true, seconds: 60 })).assertOk(200);
@@ -57,7 +57,7 @@ test('two at once, each until its time is up', async () => {
   assert.deepEqual(await wanted('node two'), []);
 });
 
-test('400 for what is no wish, 409 for a disabled stream', async () => {
+test('invalid input gets 400, and a disabled stream 409', async () => {
   const id = await createStream();
   (await simulate(id, {})).assertError('BAD_REQUEST', 'on');
   (await simulate(id, { on: true, seconds: 5 })).assertError('BAD_REQUEST', 'seconds');
@@ -65,7 +65,7 @@ test('400 for what is no wish, 409 for a disabled stream', async () => {
   (await simulate(id, { on: true })).assertError('CONFLICT', 'enabled');
 });
 
-describe('a signal is over, and its place is free,', () => {
+describe('a simulation ends and frees its slot', () => {
   for (const [what, end] of [
     ['with the key', (id: string) => app.request('POST', `/streams/${id}/rotate-key`, { key })],
     [
@@ -91,7 +91,7 @@ describe('a signal is over, and its place is free,', () => {
     });
   }
 
-  test('when the operator takes the stream down', async () => {
+  test('a takedown by the operator ends the simulation', async () => {
     const id = await createStream();
     (await simulate(id, { on: true })).assertOk(200);
     for (const args of [
@@ -104,13 +104,13 @@ describe('a signal is over, and its place is free,', () => {
     assert.deepEqual(await wanted('node one'), []);
   });
 
-  test('and one that was wished since is not over with it', async () => {
+  test('a simulation requested after the cut-off continues', async () => {
     const id = await createStream();
     (await simulate(id, { on: true })).assertOk(200);
     const cutOff = await made('node one', id);
     (await app.request('POST', `/streams/${id}/rotate-key`, { key })).assertOk(200);
     (await simulate(id, { on: true })).assertOk(200);
-    // The encoder with the old key was cut off.
+    // The encoder with the old key was disconnected.
     await app.container.simulations.port.ended(cutOff);
     assert.deepEqual(await wanted('node one'), [id]);
     (await simulate(id, { on: false })).assertOk(200);
@@ -126,12 +126,12 @@ describe('a signal is over, and its place is free,', () => {
       },
     ],
   ] as const) {
-    test(`and one that was wished ${what} while its encoder ended goes on by a new one`, async () => {
+    test(`a simulation requested ${what} while its encoder ended continues with a new encoder`, async () => {
       const id = await createStream();
       (await simulate(id, { on: true, seconds: 60 })).assertOk(200);
       const old = await made('node one', id);
       (await wish(id)).assertOk(200);
-      // The node has looked before the end of the old encoder was told.
+      // The node looks before the end of the old encoder is reported.
       const fresh = await made('node one', id);
       await app.container.simulations.port.ended(old);
       assert.deepEqual(await wanted('node one'), [id]);
@@ -141,7 +141,7 @@ describe('a signal is over, and its place is free,', () => {
   }
 });
 
-test('none begins on a stream that is being disabled', async () => {
+test('no simulation begins on a stream that is being disabled', async () => {
   const id = await createStream();
   const [answer] = await withLockContention(
     app.container.sql,
@@ -152,7 +152,7 @@ test('none begins on a stream that is being disabled', async () => {
   assert.deepEqual(await wanted('node one'), []);
 });
 
-test('the signal of a suspended account ends, and comes back when that is lifted', async () => {
+test('the signal of a suspended account ends and returns after the suspension', async () => {
   const made = await app.createKey({ mode: 'test' });
   const id = await createStream(made.key);
   (await simulate(id, { on: true }, made.key)).assertOk(200);

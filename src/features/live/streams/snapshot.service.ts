@@ -5,7 +5,7 @@ import * as repository from './repository.ts';
 import { visibleHealth } from './rules.ts';
 import { STREAM_TOPIC } from './service.ts';
 
-/** What playback tells viewers of streams. */
+/** Creates the source of stream snapshots for playback. */
 export function createStreamSnapshots({ db, bus }: { db: Db; bus: Bus }): SnapshotSource<StreamSnapshot> {
   return {
     find: (id) => find(db, id),

@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** A stream of a fresh account, and what is done with it. */
+/** Returns helpers for the streams of a new account. */
 async function fresh(plan: keyof typeof PLANS = 'VIP') {
   const { key, account } = await app.createKey({ account: await app.createAccount({ plan }) });
   const act = (id: string, verb: string) => app.request('POST', `/streams/${id}/${verb}`, { key });
@@ -24,7 +24,7 @@ async function fresh(plan: keyof typeof PLANS = 'VIP') {
 }
 
 describe('start, stop, end', () => {
-  test('each answers 200 with the stream; repeats change nothing and say nothing', async () => {
+  test('start and stop return 200 with the stream, and repeats change and emit nothing', async () => {
     const { act, create } = await fresh();
     const id = await create();
     const started = (await act(id, 'start')).assertOk(200);
@@ -94,7 +94,7 @@ describe('start, stop, end', () => {
     }
   });
 
-  test('a body is not needed, and one that is sent is not looked at', async () => {
+  test('a body is optional and ignored', async () => {
     const { key, create } = await fresh();
     const id = await create();
     const start = await app.request('POST', `/streams/${id}/start`, { key, body: { title: 5 } });
@@ -103,7 +103,7 @@ describe('start, stop, end', () => {
 });
 
 describe('the plan', () => {
-  test('twenty encoders of autoStart streams at once: as many as the plan has, and its number of broadcasts', async () => {
+  test('twenty concurrent encoders of autoStart streams get the encoders and broadcasts of the plan', async () => {
     const { key, create } = await fresh('STAR');
     const { signals, sql } = app.container;
     const ids = await Promise.all(Array.from({ length: 20 }, () => create({ autoStart: true })));
@@ -119,7 +119,7 @@ describe('the plan', () => {
     }
   });
 
-  test('starts and encoders at the same time block nobody', async () => {
+  test('concurrent starts and encoders do not deadlock', async () => {
     const { act, create } = await fresh('VIP');
     const ids = await Promise.all(Array.from({ length: 10 }, () => create({ autoStart: true })));
     const both = ids.flatMap((id) => [
@@ -129,7 +129,7 @@ describe('the plan', () => {
     await Promise.all(both);
   });
 
-  test('a stopped broadcast makes room; test mode is counted apart', async () => {
+  test('a stopped broadcast frees its slot, and test mode is counted separately', async () => {
     const { key, account, act, create } = await fresh('FREE');
     const [one, two] = [await create(), await create()];
     (await act(one, 'start')).assertOk(200);
@@ -144,7 +144,7 @@ describe('the plan', () => {
   });
 });
 
-describe('state change, event and delivery in one transaction', () => {
+describe('state change, event and delivery share one transaction', () => {
   test('when the event cannot be written, the stream does not start', async () => {
     const { key, act, create } = await fresh();
     const id = await create();
@@ -176,7 +176,7 @@ describe('state change, event and delivery in one transaction', () => {
     assert.deepEqual(await streamEvents(sql, id), []);
   });
 
-  test('a webhook of the workspace gets a job with the commit, one of another workspace none', async () => {
+  test('a webhook of the workspace gets a job with the commit, one of another workspace gets none', async () => {
     const { account, act, create } = await fresh();
     const stranger = await fresh();
     const { db } = app.container;
@@ -205,7 +205,7 @@ describe('state change, event and delivery in one transaction', () => {
   });
 });
 
-test('broadcast events of a stream are said at most once in a minute, and the last state is', async () => {
+test('broadcast events of a stream are emitted at most once per minute, and the last state always is', async () => {
   const { act, create } = await fresh();
   const { signals, sql } = app.container;
   const id = await create();
@@ -233,7 +233,7 @@ test('broadcast events of a stream are said at most once in a minute, and the la
   assert.equal((await said()).length, 3);
 });
 
-test('a stream that is deleted before its suppressed stop was said still says it', async () => {
+test('a stream deleted before its suppressed stop was emitted still emits it', async () => {
   const { key, act, create } = await fresh();
   const { signals, sql } = app.container;
   const id = await create();

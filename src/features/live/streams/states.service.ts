@@ -3,7 +3,7 @@ import type { StreamStates } from '../stream-tails/index.ts';
 import { visibleHealth } from './rules.ts';
 import * as repository from './viewers.repository.ts';
 
-/** Viewers and health as they are now, for `/viewers` and for tails. */
+/** Creates the reader of current viewers and health, for `/viewers` and for tails. */
 export function createStreamStates({ db }: { db: Db }): StreamStates {
   return async (streamIds) => {
     const rows = await repository.findStates(db, streamIds);

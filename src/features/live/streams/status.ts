@@ -34,14 +34,16 @@ export function statusOf(row: StatusRow): Status {
   };
 }
 
-/** Bitrate and the like are never twice the same: they are no change by themselves. */
+/**
+ * Returns the status without bitrate and similar values, which differ in every measurement and are no change.
+ */
 function comparable({ health, ...rest }: Status): Record<string, unknown> {
   if (health === null) return { ...rest, health };
   const { width, height, codec, issues } = health;
   return { ...rest, health: { width, height, codec, issues } };
 }
 
-/** The fields of the status that differ. */
+/** Returns the changed fields of the status. */
 export function changedFields(before: StatusRow, after: StatusRow): string[] {
   const old = comparable(statusOf(before));
   return Object.entries(comparable(statusOf(after)))
@@ -49,7 +51,7 @@ export function changedFields(before: StatusRow, after: StatusRow): string[] {
     .map(([name]) => name);
 }
 
-/** For the tails, where the status is another one; under the lock of the stream. */
+/** Appends a changed status to the log for the tails, under the lock of the stream. */
 export async function logStatus(tx: Tx, before: StatusRow, after: StatusRow, now: Date): Promise<void> {
   const changed = changedFields(before, after);
   if (changed.length === 0) return;
@@ -64,7 +66,7 @@ function chatSettings(row: ChatRow) {
   return { chatMode: row.chat_enabled ? row.chat_mode : 'OFF', slowModeSec: row.slow_mode_sec };
 }
 
-/** For the tails of the chat, where its settings are others; under the lock of the stream. */
+/** Appends changed chat settings to the log for the tails, under the lock of the stream. */
 export async function logChatSettings(tx: Tx, before: ChatRow, after: ChatRow, now: Date): Promise<void> {
   const body = chatSettings(after);
   if (isDeepStrictEqual(chatSettings(before), body)) return;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 
-/** @returns the row, its health before, and what was last said of it; undefined when it has no signal. */
+/** @returns the row, its previous health, and the last emitted health; undefined when it has no signal. */
 export function writeHealth(tx: Tx, streamId: string, health: string, now: Date) {
   return tx
     .updateTable('stream')
@@ -32,7 +32,7 @@ export function writeHealth(tx: Tx, streamId: string, health: string, now: Date)
     .executeTakeFirst();
 }
 
-/** What was not measured: the last word on a signal that goes, or that was not let in. */
+/** Writes health that was not measured: the final state of a signal that ends or was rejected. */
 export async function setFinalHealth(tx: Db, streamId: string, health: string): Promise<void> {
   await tx
     .updateTable('stream')
@@ -41,7 +41,7 @@ export async function setFinalHealth(tx: Db, streamId: string, health: string): 
     .execute();
 }
 
-/** Streams whose planned start lies ahead, until `horizon`, and was not announced yet. */
+/** Selects streams whose planned start lies ahead, until `horizon`, and was not announced yet. */
 export function selectUpcoming(db: Db, now: Date, horizon: Date) {
   return db
     .selectFrom('stream')

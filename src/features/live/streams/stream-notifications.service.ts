@@ -19,14 +19,14 @@ interface Deps {
 
 /** `stream.health_changed` comes at most so often (docs/concepts/events.md). */
 const HEALTH_MS = 60_000;
-/** Measurements come every five seconds: whoever sends none for so long is out of reach. */
+/** Silence after which a source of measurements is unreachable; measurements come every five seconds. */
 const UNMEASURED_MS = 12_000;
 const UNMEASURED = 'NO_MEASUREMENT';
 
-/** What was last told of the health, and when a change that came too soon has to be. */
+/** Last emitted health, and the time at which a suppressed change is due. */
 type Said = Pick<StreamRow, 'notified_health_issues' | 'health_notified_at' | 'health_notify_at'>;
 
-/** Keeps the last measurement, and tells when the issues are others than those last told of. */
+/** Stores the last measurement, and emits an event when the issues differ from the last emitted ones. */
 export async function reportHealth(deps: Deps, streamId: string, measured: StreamHealth): Promise<void> {
   const now = deps.clock.now();
   const said = await deps.db.transaction().execute(async (tx) => {
@@ -37,7 +37,7 @@ export async function reportHealth(deps: Deps, streamId: string, measured: Strea
   if (said !== undefined && !isTold(said, measured.issues, now)) await tellHealth(deps, streamId, now);
 }
 
-/** Nothing is to be written: it was told, or is going to be when its time has come. */
+/** Reports whether there is nothing to write: the issues were emitted, or will be when they are due. */
 function isTold(said: Said, issues: readonly string[], now: Date): boolean {
   if (isSame(said, issues)) return said.health_notify_at === null;
   return said.health_notify_at !== null && said.health_notify_at > now && !mayTell(said, now);
@@ -51,7 +51,7 @@ function wordsOf(issues: readonly string[]): string[] {
   return [...new Set(issues)].sort();
 }
 
-/** Also when the clock was set back. */
+/** Reports whether an event may be emitted now, including after the clock was set back. */
 function mayTell({ health_notified_at: at }: Said, now: Date): boolean {
   return at === null || Math.abs(now.getTime() - at.getTime()) >= HEALTH_MS;
 }
@@ -64,8 +64,8 @@ async function tellHealth({ events }: Deps, streamId: string, now: Date): Promis
 }
 
 /**
- * Under the lock of the stream: says what its health is where that is news, and the minute since the last word is
- * over; otherwise remembers when to look again, so that a receiver is never left with what is not true any more.
+ * Emits the health under the lock of the stream when it is new and a minute has passed since the last event.
+ * Otherwise schedules another check, so that a receiver never keeps a wrong state.
  */
 async function tellLocked(tx: Tx, append: AppendEvent, row: StreamRow, now: Date): Promise<void> {
   const issues = wordsOf(row.health?.issues ?? row.notified_health_issues);
@@ -85,7 +85,7 @@ async function tellLocked(tx: Tx, append: AppendEvent, row: StreamRow, now: Date
   await append(streamHealthChanged, row.workspace_id, data);
 }
 
-/** What nobody measures any more is not healthy; and changes whose minute is over are told. */
+/** Marks streams that are no longer measured as unhealthy, and emits health changes that are due. */
 export async function sweepHealth(deps: Deps, now: Date): Promise<void> {
   const { db } = deps;
   const deadline = dateFromMs(now.getTime() - UNMEASURED_MS);
@@ -95,7 +95,7 @@ export async function sweepHealth(deps: Deps, now: Date): Promise<void> {
   for (const { id } of await health.selectDueHealth(db, now).execute()) await tellHealth(deps, id, now);
 }
 
-/** What `sweepHealth` and `announceUpcoming` look for. */
+/** Selects the streams that `sweepHealth` and `announceUpcoming` process. */
 export function selectNotices(db: Db, now: Date) {
   return [
     health.selectUnmeasured(db, dateFromMs(now.getTime() - UNMEASURED_MS), UNMEASURED),
@@ -111,7 +111,7 @@ async function missHealth(
 ) {
   await events.transaction(async (tx, append) => {
     const row = await repository.lockAnyStream(tx, streamId);
-    // Measured meanwhile, or gone.
+    // The stream was measured in between, or is deleted.
     if (!row?.has_signal || row.last_signal_at === null || row.last_signal_at >= deadline) return;
     const last = unmeasured(row.health);
     await notices.setFinalHealth(tx, streamId, JSON.stringify(last));
@@ -134,7 +134,7 @@ const NOTHING = {
   avDriftMs: null,
 };
 
-/** The issue is the last word on a signal that has gone: in `health`, on its session, and as an event. */
+/** Records the issue as the final state of the ended signal: in `health`, on its session, and as an event. */
 export async function recordRejection(
   deps: Deps,
   session: IngestSession,
@@ -153,7 +153,7 @@ export async function recordRejection(
   });
 }
 
-/** Under the lock of the stream: `health`, and `stream.health_changed` unless that was the last word already. */
+/** Writes `health` under the lock of the stream, and emits `stream.health_changed` unless it is unchanged. */
 export async function emitRejection(
   tx: Tx,
   append: AppendEvent,
@@ -173,7 +173,7 @@ export async function emitRejection(
   await tellLocked(tx, append, { ...row, health: last }, now);
 }
 
-/** `stream.scheduled` 15 minutes before each planned start. */
+/** Emits `stream.scheduled` 15 minutes before each planned start. */
 export async function announceUpcoming(deps: Deps, now: Date): Promise<void> {
   const horizon = dateFromMs(now.getTime() + SCHEDULE_NOTICE_MS);
   for (const { id } of await notices.selectUpcoming(deps.db, now, horizon).execute()) {

@@ -22,7 +22,7 @@ interface Deps {
   streams: Streams;
   tails: Pick<StreamTails, 'follow'>;
   states: StreamStates;
-  /** The restreams of a stream as its tail begins with them; filled by the composition root. */
+  /** Returns the restreams with which the tail of a stream begins; set by the composition root. */
   restreams(streamId: string): Promise<{ event: string; body: object }[]>;
   clock: Clock;
 }
@@ -35,7 +35,7 @@ const VIEWERS: Show = { name: 'viewers', logs: [], states: ['viewers'] };
 /** `/streams/{id}/status`, `/viewers` and `/tail` (docs/concepts/tails.md). */
 export function streamTailRoutes(deps: Deps): Route[] {
   const { streams } = deps;
-  /** @throws {AppError} NOT_FOUND, before anything is opened. */
+  /** @throws {AppError} NOT_FOUND before the tail opens. */
   const open = async ({ workspaceId }: Caller, id: string, show: Show) =>
     tailOf(deps, await streams.get(workspaceId, id), show);
   const always = (
@@ -118,7 +118,7 @@ export function streamTailRoutes(deps: Deps): Route[] {
 function tailOf(deps: Deps, row: StreamDetails, show: Show): EventStreamHandler {
   const { id, workspace_id: workspaceId, created_at: createdAt } = row;
   const snapshot = async () => {
-    // Read again: it must not be older than what the tail begins with.
+    // Read again, because it must not be older than the first event of the tail.
     const now = await deps.streams.get(workspaceId, id).catch(() => row);
     const restreams = show.logs.includes('RESTREAM') ? await deps.restreams(id) : [];
     return [{ event: 'status', body: statusNow(deps, now) }, ...restreams];

@@ -30,7 +30,7 @@ const statuses = (client: TailClient) => client.data('status').map(({ status }) 
 const newStream = () => createEncoderStream(app, key);
 
 describe('the status of a stream', () => {
-  test('is a JSON object, and a tail where the client asks for events', async () => {
+  test('the status is a JSON object, and a tail when the client accepts events', async () => {
     const stream = await newStream();
     const json = (await app.request('GET', `/streams/${stream.id}/status`, { key })).assertOk(200);
     assert.deepEqual(json.at('data'), {
@@ -68,7 +68,7 @@ describe('the status of a stream', () => {
     await open.close();
   });
 
-  test('every change is shown on every node, in order and with its fields', async () => {
+  test('every change is sent on every node, in order and with its fields', async () => {
     const stream = await newStream();
     const tails = await Promise.all([
       tail(`/streams/${stream.id}/status`),
@@ -98,7 +98,7 @@ describe('the status of a stream', () => {
     }
   });
 
-  test('a stream that is taken down is DISABLED in the end', async () => {
+  test('a stream that is taken down ends as DISABLED', async () => {
     const stream = await newStream();
     await stream.act('start');
     const open = await tail(`/streams/${stream.id}/status`);
@@ -112,7 +112,7 @@ describe('the status of a stream', () => {
     await open.close();
   });
 
-  test('health is a change when it says something else, not when it measures something else', async () => {
+  test('health is a status change when its issues differ, not when its measurements differ', async () => {
     const stream = await newStream();
     await stream.connect();
     const open = await tail(`/streams/${stream.id}/status`);
@@ -135,7 +135,7 @@ describe('the status of a stream', () => {
 });
 
 describe('a tail resumes', () => {
-  test('with exactly what it missed, on another node as well', async () => {
+  test('a tail resumes with exactly the missed entries, also on another node', async () => {
     const stream = await newStream();
     const first = await tail(`/streams/${stream.id}/status`);
     await first.waitFor('status');
@@ -161,7 +161,7 @@ describe('a tail resumes', () => {
     await idle.close();
   });
 
-  test('or says that it cannot, and begins with what is', async () => {
+  test('a tail that cannot resume sends resync and begins with the current state', async () => {
     const stream = await newStream();
     const foreign = await newStream();
     await foreign.connect();
@@ -190,7 +190,7 @@ describe('a tail resumes', () => {
     await here.close();
   });
 
-  test('an id that is older than the log is expired, but not that of the last entry', async () => {
+  test('an ID older than the log is expired, except that of the last entry', async () => {
     const stream = await newStream();
     const open = await tail(`/streams/${stream.id}/status`);
     await open.waitFor('status');
@@ -215,7 +215,7 @@ describe('a tail resumes', () => {
 });
 
 describe('a tail ends', () => {
-  test('when its stream is deleted, on whichever node', async () => {
+  test('a tail ends when its stream is deleted on any node', async () => {
     const stream = await newStream();
     const kinds = ['status', 'viewers', 'tail'];
     const tails = await Promise.all(
@@ -230,7 +230,7 @@ describe('a tail ends', () => {
     (await app.request('GET', `/streams/${stream.id}/status/tail`, { key })).assertError('NOT_FOUND');
   });
 
-  test('when its key is revoked', async () => {
+  test('a tail ends when its key is revoked', async () => {
     const made = await app.createKey();
     const stream = await createEncoderStream(app, made.key);
     const open = await tail(`/streams/${stream.id}/status`, { key: made.key });
@@ -240,7 +240,7 @@ describe('a tail ends', () => {
     assert.deepEqual(open.data('bye'), [{ reason: 'KEY_REVOKED', reconnect: false }]);
   });
 
-  test('when its node shuts down', async () => {
+  test('a tail ends when its node shuts down', async () => {
     const stream = await newStream();
     const node = await startTestApp({ clock, beside: app });
     const open = await tail(`/streams/${stream.id}/status`, { on: node });
@@ -257,7 +257,7 @@ describe('a tail ends', () => {
   });
 });
 
-test('a foreign or missing stream is 404 before anything is opened', async () => {
+test('a foreign or missing stream gets 404 before the tail opens', async () => {
   const stranger = await app.createKey();
   const stream = await newStream();
   for (const kind of ['status', 'status/tail', 'viewers', 'viewers/tail', 'tail']) {
@@ -268,7 +268,7 @@ test('a foreign or missing stream is 404 before anything is opened', async () =>
   }
 });
 
-test('the places of a key are shared by all kinds of tails', async () => {
+test('all kinds of tails share the slots of a key', async () => {
   const made = await app.createKey();
   const stream = await createEncoderStream(app, made.key);
   const kinds = ['status', 'status/tail', 'viewers', 'viewers/tail', 'tail'];
@@ -288,7 +288,7 @@ test('the places of a key are shared by all kinds of tails', async () => {
   await Promise.all([...tails, again].map((one) => one.close()));
 });
 
-test('viewers: what is now, and a change within five seconds', async () => {
+test('viewers: the tail sends the current state, and a change within five seconds', async () => {
   const stream = await newStream();
   await stream.connect();
   const open = await tail(`/streams/${stream.id}/viewers`, { after: 'whatever' });
@@ -305,7 +305,7 @@ test('viewers: what is now, and a change within five seconds', async () => {
   await open.close();
 });
 
-test('a client that does not read loses the oldest, is told, and delays nobody', async () => {
+test('a client that does not read loses the oldest events, is notified, and delays no other client', async () => {
   const stream = await newStream();
   const socket = connect(app.port, '127.0.0.1');
   socket.pause();
@@ -314,7 +314,7 @@ test('a client that does not read loses the oldest, is told, and delays nobody',
   );
   const quick = await tail(`/streams/${stream.id}/status`);
   await quick.waitFor('status');
-  // Enough to fill the buffers of both ends, and then the places that wait.
+  // Enough to fill the buffers of both ends, and then the queue.
   const body = JSON.stringify({ streamId: stream.id, filler: 'x'.repeat(60_000) });
   const rounds = 500;
   const atOnce = 50;
@@ -347,7 +347,7 @@ test('a client that does not read loses the oldest, is told, and delays nobody',
   socket.destroy();
 });
 
-test('everything about a stream in one connection, which resumes', async () => {
+test('one connection carries everything about a stream, and resumes', async () => {
   const stream = await newStream();
   const open = await tail(`/streams/${stream.id}/tail`, { accept: '*/*' });
   await open.waitFor('viewers');

@@ -6,16 +6,19 @@ import * as repository from './repository.ts';
 import { disconnectPublisher, STREAM_TOPIC, type StreamDeps } from './service.ts';
 import { logStatus } from './status.ts';
 
-/** What the operator does about a stream of whatever account. An id of none is NOT_FOUND. */
+/** Actions of the operator on a stream of any account. An unknown ID gets NOT_FOUND. */
 export interface StreamTakedowns {
   /**
-   * Its broadcast and its encoder end, and nobody is shown it, whatever token they have; it is disabled, and the
-   * owner is told why. Again: another reason.
+   * Ends the broadcast and the encoder, hides the stream from all viewers and tokens, disables it, and
+   * notifies the owner of the reason. A repeated call replaces the reason.
    *
    * @returns its title.
    */
   takeDown(id: string, reason: string): Promise<string>;
-  /** It stays disabled until its owner enables it. @throws {AppError} CONFLICT for one that is not taken down. */
+  /**
+   * Lifts the takedown; the stream remains disabled until its owner enables it.
+   * @throws {AppError} CONFLICT when it is not taken down.
+   */
   restore(id: string): Promise<string>;
 }
 

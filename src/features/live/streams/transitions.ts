@@ -21,13 +21,13 @@ export function stateOf(row: StreamRow): StreamState {
   };
 }
 
-/** What follows the signal and the broadcast of streams, such as restreams; filled by the composition root. */
+/** Hook for followers of the signal and the broadcast, such as restreams; set by the composition root. */
 export interface StreamTransitionHook {
-  /** In the transaction that has changed them, under the lock of the stream. */
+  /** Called in the transaction that changes them, under the lock of the stream. */
   flagsChanged(change: { tx: Tx; append: AppendEvent; now: Date }, streamId: string): Promise<void>;
 }
 
-/** Writes the new state, its events, what follows and what tails show of it in the caller's transaction. */
+/** Writes the new state, its events, its hooks and its tail entries in the caller's transaction. */
 export async function commitTransition(
   { tx, append, now, follower }: { tx: Tx; append: AppendEvent; now: Date; follower: StreamTransitionHook },
   row: StreamRow,
@@ -54,7 +54,7 @@ export async function commitTransition(
   return updated;
 }
 
-/** The rules know the events by their types; from here on by their definitions. */
+/** Appends the event by its definition; the rules only know its type. */
 function emit(append: AppendEvent, workspaceId: string, event: StreamEvent): Promise<string> {
   switch (event.type) {
     case 'stream.live':

@@ -37,12 +37,12 @@ const flush = async () => {
   await app.container.viewers.flush();
   await beside.container.viewers.flush();
 };
-/** As whom a test has viewers seen. */
+/** Fingerprint of the viewers in these tests. */
 const SOMEBODY = {
   ...{ ipAgentHash: 'm', country: 'ZZ', device: null, browser: null, os: null, referrer: null },
   ...{ isBot: false, isSelf: false },
 };
-/** How many are noted to have come, gone and watched. */
+/** Returns the recorded numbers of joins, leaves and views. */
 const noted = async (streamId: string) => {
   const sums = await app.container.sql`
     select kind, sum(amount)::integer as amount from usage_event
@@ -55,7 +55,7 @@ async function liveStream(settings: object = {}) {
   const stream = await createEncoderStream(app, key, settings);
   const session = await stream.connect();
   await stream.act('start');
-  // Without an encoder its playlist is empty, and answers at once.
+  // The playlist of a stream without an encoder is empty and returned immediately.
   await stream.end(session, 'unpublish');
   return {
     ...stream,
@@ -64,14 +64,14 @@ async function liveStream(settings: object = {}) {
       const answer = await stream.sessions();
       return [answer.at(`data.${index}.peakViewers`), answer.at(`data.${index}.uniqueViewers`)];
     },
-    /** Asks as a player would. */
+    /** Sends a request as a player does. */
     async ask(who: Asker = {}, query = '', path = 'src/index.m3u8') {
       const url = `${(who.node ?? app).url}/live/${stream.id}/${path}${query}`;
       const response = await fetch(url, { headers: headers(who) });
       await response.arrayBuffer();
       return response.status;
     },
-    /** What the page gives to its player. */
+    /** Returns the session token that the page passes to its player. */
     async session(query = '') {
       const page = await (await fetch(`${app.url}/embed/${stream.id}${query}`)).text();
       return / session="([^"]*)"/.exec(page)?.[1] ?? '';
@@ -96,7 +96,7 @@ async function send(body: string, who: Asker = {}, type = 'text/plain;charset=UT
 }
 
 describe('players that ask for playlists', () => {
-  test('the media playlist counts; the master, previews and refused ones do not', async () => {
+  test('the media playlist counts a viewer, while the master, previews and rejected requests do not', async () => {
     const stream = await liveStream();
     assert.equal(await stream.ask({ userAgent: 'one' }), 200);
     assert.equal(await stream.ask({ userAgent: 'one' }, '?token=guess'), 200);
@@ -119,7 +119,7 @@ describe('players that ask for playlists', () => {
     assert.deepEqual(await stream.sessionCounts(), [2, 2], 'who comes back is not new');
   });
 
-  test('who goes from one node to another counts once', async () => {
+  test('a viewer who moves between nodes counts once', async () => {
     const stream = await liveStream();
     await stream.ask({ ip: '203.0.113.1' });
     await stream.ask({ ip: '203.0.113.2' });
@@ -135,7 +135,7 @@ describe('players that ask for playlists', () => {
       ['current', 'peak', 'unique'].map((name) => answer.at(`data.${name}`)),
       [3, 3, 3],
     );
-    // One node says nothing more: its viewers leave when their time is over, and the other one says so.
+    // One node is silent: its viewers leave when their time ends, and the other node records it.
     clock.advance(15_000);
     await beside.container.viewers.flush();
     assert.deepEqual(await stream.counts(), [0, 3]);
@@ -143,7 +143,7 @@ describe('players that ask for playlists', () => {
     assert.deepEqual(await noted(stream.id), ['JOIN 3', 'LEAVE 3', 'VIEW 3']);
   });
 
-  test('the next broadcast is counted by itself', async () => {
+  test('the next broadcast is counted separately', async () => {
     const stream = await liveStream();
     await stream.ask();
     await flush();
@@ -162,7 +162,7 @@ describe('players that ask for playlists', () => {
     assert.deepEqual(await stream.sessionCounts(1), [1, 1]);
   });
 
-  test('who waits for the signal of the next broadcast is counted when it comes', async () => {
+  test('a viewer who waits for the signal of the next broadcast is counted when it arrives', async () => {
     const stream = await liveStream();
     await stream.ask();
     await flush();
@@ -189,7 +189,7 @@ describe('players that ask for playlists', () => {
     assert.deepEqual(await shown(), [0, 2, 2], 'of the last one');
   });
 
-  test('a failed write is made up for by the next one', async () => {
+  test('a failed write is recovered by the next one', async () => {
     const stream = await liveStream();
     await stream.ask();
     const { sql } = app.container;
@@ -220,7 +220,7 @@ describe('players that send beacons', () => {
     await beacon(session, 'END');
     await flush();
     assert.deepEqual(await stream.counts(), [0, 1]);
-    // A player that is paused goes on asking for playlists.
+    // A paused player continues to request playlists.
     await stream.ask();
     await stream.ask({ node: beside });
     await flush();
@@ -228,7 +228,7 @@ describe('players that send beacons', () => {
     assert.deepEqual(await stream.sessionCounts(), [1, 1]);
   });
 
-  test('only those who were let in are counted, and only while they may watch', async () => {
+  test('only admitted viewers are counted, and only while they may watch', async () => {
     const stream = await liveStream({ visibility: 'PRIVATE' });
     const path = `/streams/${stream.id}/playback-tokens`;
     const token = (await app.request('POST', path, { key, body: {} })).assertOk(201).string('data.token');
@@ -257,7 +257,7 @@ describe('players that send beacons', () => {
     assert.deepEqual(await stream.counts(), [0, 1], 'a session ends after a week');
   });
 
-  test('a stream of a suspended account counts nobody', async () => {
+  test('a stream of a suspended account counts no viewers', async () => {
     const suspended = await app.createKey();
     const mine = key;
     key = suspended.key;
@@ -274,7 +274,7 @@ describe('players that send beacons', () => {
     );
   });
 
-  test('garbage, 1 MB and what is no beacon are answered 204 and count nobody', async () => {
+  test('garbage, 1 MB and invalid beacons get 204 and count no viewers', async () => {
     const stream = await liveStream();
     const session = await stream.session();
     const event = { type: 'PLAY', positionSec: 1, at: clock.now() };
@@ -305,7 +305,7 @@ describe('players that send beacons', () => {
     assert.deepEqual(await stream.counts(), [1, 1]);
   });
 
-  test('10,000 invented viewers of one address are a hundred', async () => {
+  test('10,000 fake viewers of one IP address count as a hundred', async () => {
     const stream = await liveStream();
     const session = await stream.session();
     const { viewers } = app.container;
@@ -331,7 +331,7 @@ describe('players that send beacons', () => {
 });
 
 describe('time', () => {
-  test('midnight makes nobody new, and the salts of past days are gone with what they hashed', async () => {
+  test('midnight does not turn viewers into new ones, and the salts of past days are deleted with their hashes', async () => {
     const { viewers } = app.container;
     clock.set('2027-03-01T23:59:50.000Z');
     const stream = await liveStream();
@@ -346,7 +346,7 @@ describe('time', () => {
     const days = async () => (await sql`select day from viewer_salt order by day`).map(({ day }) => day);
     await viewers.forget();
     assert.deepEqual(await days(), ['2027-03-01']);
-    // A broadcast that is on for days takes another salt; for a moment everybody has two hashes.
+    // A broadcast over several days switches its salt; for a moment every viewer has two hashes.
     clock.set('2027-03-02T23:59:58.000Z');
     await stream.ask();
     await flush();
@@ -362,7 +362,7 @@ describe('time', () => {
     assert.equal((await rows()).length, 0, 'nor is anything left of who watched');
   });
 
-  test('a clock that jumps ahead and back leaves nobody behind', async () => {
+  test('a clock that jumps ahead and back leaves no viewer behind', async () => {
     clock.set('2027-04-01T12:00:00.000Z');
     const stream = await liveStream();
     clock.advance(3_600_000);

@@ -3,23 +3,26 @@ import { DAY_MS, HOUR_MS } from '../../../kernel/durations.ts';
 import { ipBlock } from '../../../kernel/ip-block.ts';
 import type { ViewerFingerprint } from '../../audience/viewer-fingerprints/index.ts';
 
-/** Players ask for a media playlist every two seconds, or four. */
+/** Validity of a playlist request; players request a media playlist every two or four seconds. */
 const PLAYLIST_MS = 15_000;
-/** Beacons come every 15 seconds; one of them may be lost. */
+/** Validity of a beacon; beacons come every 15 seconds, and one of them may be lost. */
 const BEACON_MS = 35_000;
-/** Whoever is said to stay for longer was seen by a clock that was wrong. */
+/** Maximum view interval; a longer one was measured by a wrong clock. */
 export const MAX_VIEW_INTERVAL_MS = 60_000;
-/** A viewer's stay is written anew when it has grown by so much. */
+/** Growth after which a view interval is written again. */
 const STEP_MS = 5000;
-/** Whoever left so long ago is forgotten by this process; the database still knows them. */
+/** Time after which this process drops a viewer who left; the database still has them. */
 const FORGET_MS = 600_000;
-/** All that this process remembers at once, of all streams. */
+/** Maximum viewers that this process holds, across all streams. */
 const VIEWERS_MAX = 200_000;
-/** Viewers that one address (and token) can bring to a stream in an hour. */
+/** Maximum viewers that one IP address (and token) can add to a stream per hour. */
 const PER_ADDRESS = 100;
 const ADDRESSES_MAX = 200_000;
 
-/** What tells viewers apart. Nobody's identity: two behind one address with the same browser are one. */
+/**
+ * Data that distinguishes viewers. It identifies no person: two behind one IP address with the same browser
+ * are one.
+ */
 export interface ViewerIdentity {
   ip: string;
   userAgent: string;
@@ -27,43 +30,45 @@ export interface ViewerIdentity {
   token: string;
 }
 
-/** The broadcast that a viewer watches. */
+/** Broadcast that a viewer watches. */
 export interface WatchedBroadcast {
   id: string;
   workspaceId: string;
-  /** Null until the stream has had a signal. */
+  /** ID of the session; null until the stream has had a signal. */
   currentSessionId: string | null;
   liveSince: Date | null;
 }
 
-/** `playlist`: was given a media playlist. `beacon`: its player says that it plays; `gone`: that it does not. */
+/**
+ * `playlist`: a media playlist was served. `beacon`: the player reports playback; `gone`: it reports the end.
+ */
 export type ViewerSignal = 'playlist' | 'beacon' | 'gone';
 
-/** A stay to be written. */
+/** View interval to be written. */
 export interface ViewInterval {
   streamId: string;
   sessionId: string | null;
-  /** `2026-11-20`: whose salt the viewer's hash takes. */
+  /** Day whose salt is used for the viewer's hash, such as `2026-11-20`. */
   day: string;
   /** A keyed hash, the same in every process. */
   who: string;
   hasBeacon: boolean;
   untilMs: number;
   workspaceId: string;
-  /** As whom the facts have the viewer. */
+  /** Fingerprint of the viewer in usage events. */
   arrival: ViewerFingerprint;
-  /** When this stay began. */
+  /** Start of the view interval. */
   sinceMs: number;
 }
 
 interface Seen extends ViewInterval {
-  /** What the database has. */
+  /** End of the interval in the database. */
   writtenMs: number;
 }
 
-/** Remembers signs of viewers until they are written. */
+/** Memory of viewer signals until they are written. */
 export interface Presence {
-  /** @param arrivalOf is asked once for each viewer. */
+  /** @param arrivalOf is called once for each viewer. */
   note(
     stream: WatchedBroadcast,
     viewer: ViewerIdentity,
@@ -71,10 +76,10 @@ export interface Presence {
     arrivalOf: () => ViewerFingerprint,
     nowMs: number,
   ): void;
-  /** Stays that the database does not know yet. */
+  /** Returns view intervals that are not in the database yet. */
   unwritten(): ViewInterval[];
   written(stays: readonly ViewInterval[]): void;
-  /** Lets go of those who have left. */
+  /** Drops viewers who have left. */
   forget(nowMs: number): void;
 }
 
@@ -103,7 +108,7 @@ export function createPresence(sign: (text: string) => string): Presence {
         return;
       }
       if (known.hasBeacon && !hasBeacon) return;
-      // Kept in the order in which they leave.
+      // Ordered by the time at which they leave.
       viewers.delete(key);
       const { writtenMs, sinceMs } = known.day === day ? known : { writtenMs: 0, sinceMs: nowMs };
       viewers.set(key, { ...known, day, hasBeacon, untilMs, sinceMs, writtenMs });
@@ -117,7 +122,7 @@ export function createPresence(sign: (text: string) => string): Presence {
     },
     forget(nowMs) {
       for (const [key, { untilMs }] of viewers) {
-        // A clock that was wrong is no reason to keep anybody.
+        // A wrong clock must not hold viewers.
         if (Math.abs(nowMs - untilMs) > FORGET_MS) viewers.delete(key);
       }
     },
@@ -125,11 +130,11 @@ export function createPresence(sign: (text: string) => string): Presence {
 }
 
 function isNews({ untilMs, writtenMs }: Seen): boolean {
-  // Who goes is written at once.
+  // A viewer who leaves is written immediately.
   return untilMs < writtenMs || untilMs - writtenMs >= STEP_MS;
 }
 
-/** Counts who is new, so that one address cannot invent an audience. */
+/** Limits new viewers, so that one IP address cannot fake an audience. */
 function createNewcomers() {
   const counts = new Map<string, number>();
   let sinceMs = 0;
@@ -146,7 +151,10 @@ function createNewcomers() {
   };
 }
 
-/** The day on which the broadcast began, while its salt is kept; so midnight makes nobody a new viewer. */
+/**
+ * Returns the day on which the broadcast began while its salt is retained, so that midnight does not turn
+ * viewers into new ones.
+ */
 export function saltDay(liveSince: Date | null, nowMs: number): string {
   const since = Math.min(liveSince?.getTime() ?? nowMs, nowMs);
   return utcDay(Math.max(since, nowMs - DAY_MS));

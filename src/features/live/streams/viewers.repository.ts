@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import { CUSTOM_PLAN } from '../../../platform/db/page.ts';
 
-/** A stay as the database keeps it. */
+/** View interval as stored in the database. */
 export interface StoredViewInterval {
   streamId: string;
-  /** In hexadecimal. */
+  /** Hexadecimal hash. */
   viewer: string;
   sessionId: string | null;
   day: string;
@@ -16,16 +16,16 @@ export interface StoredViewInterval {
 /** A viewer who is new to a session of a stream. */
 export interface NewViewer {
   streamId: string;
-  /** In hexadecimal. */
+  /** Hexadecimal hash. */
   viewer: string;
 }
 
 /**
- * Writes who stays until when, and adds those who are new to their session. The playlist requests of a viewer who
- * is known to send beacons change nothing. A broadcast that is over takes nobody: who waits on a broadcast without a
+ * Writes view intervals and adds viewers who are new to their session. Playlist requests of a viewer who
+ * sends beacons change nothing. An ended broadcast accepts none. A viewer who waits on a broadcast without a
  * signal is counted by its session, once there is one.
  *
- * @returns those who were added.
+ * @returns the added viewers.
  */
 export async function writeViewIntervals(
   tx: Tx,
@@ -64,13 +64,13 @@ export async function writeViewIntervals(
   return rows;
 }
 
-/** A stream that is counted. */
+/** Stream to be counted. */
 interface LockedStream {
   id: string;
   workspace_id: string;
 }
 
-/** Streams to be counted, locked; those that another transaction holds are left to the next time. */
+/** Locks the streams to be counted; those locked by another transaction are left to the next run. */
 export function lockWatched(tx: Tx): Promise<LockedStream[]> {
   return tx
     .selectFrom('stream')
@@ -82,7 +82,7 @@ export function lockWatched(tx: Tx): Promise<LockedStream[]> {
     .execute();
 }
 
-/** How many have come to a stream and left it since it was counted last. */
+/** Viewers who joined and left a stream since the last count. */
 export interface ViewerDelta {
   streamId: string;
   joins: number;
@@ -90,9 +90,9 @@ export interface ViewerDelta {
 }
 
 /**
- * Keeps of each viewer whether they are there, and says what has changed. Of a broadcast that is over all have left.
+ * Stores the presence of each viewer and returns the changes. All viewers have left an ended broadcast.
  *
- * @param latest whoever stays for longer was seen by a clock that was wrong.
+ * @param latest a longer stay was measured by a wrong clock.
  */
 export async function countJoinsAndLeaves(
   tx: Tx,
@@ -117,13 +117,16 @@ export async function countJoinsAndLeaves(
   return rows;
 }
 
-/** How many were there at a moment. */
+/** Number of viewers at a moment. */
 export interface Sample {
   streamId: string;
   viewers: number;
 }
 
-/** Samples of the streams that are due: the last one was before `steady`, or, of a number that has changed, `changed`. */
+/**
+ * Returns samples of due streams: the last one was before `steady`, or before `changed` when the number has
+ * changed.
+ */
 export async function sampleViewerCounts(
   tx: Tx,
   streamIds: readonly string[],
@@ -140,11 +143,11 @@ export async function sampleViewerCounts(
 }
 
 /**
- * Counts who is there, and keeps the highest number of the stream and of its session. A stream that is not live has
- * no viewers. When session or salt change, everybody is there under two hashes for a moment: the larger of the two
- * crowds counts.
+ * Counts the present viewers, and stores the peaks of the stream and its session. A stream that is not live
+ * has no viewers. When session or salt change, every viewer has two hashes for a moment, and the larger of
+ * the two groups counts.
  *
- * @param latest whoever stays for longer was seen by a clock that was wrong.
+ * @param latest a longer stay was measured by a wrong clock.
  */
 export async function countViewers(
   tx: Tx,
@@ -174,7 +177,7 @@ export async function countViewers(
       from counted where stream.id = counted.id and stream.viewer_count <> counted.current`.execute(tx);
 }
 
-/** Who watched a broadcast that is over is nobody's business any more. */
+/** Deletes the viewers of ended broadcasts, for privacy. */
 export async function deleteEndedViewers(tx: Tx, streamIds: readonly string[], now: Date): Promise<void> {
   await sql`
     ${CUSTOM_PLAN} delete from stream_viewer using stream
@@ -187,7 +190,7 @@ export async function deleteEndedViewers(tx: Tx, streamIds: readonly string[], n
         and not stream.is_live`.execute(tx);
 }
 
-/** Drops whoever was seen outside of these times. */
+/** Deletes viewers who were seen outside of these times. */
 export async function deleteStaleViewers(
   db: Db,
   { from, until }: { from: Date; until: Date },
@@ -196,8 +199,8 @@ export async function deleteStaleViewers(
 }
 
 /**
- * Viewers and health of streams that are there, for their tails. A broadcast that waits for its signal has no session
- * of its own yet: that of the one before says nothing of it.
+ * Selects viewers and health of existing streams for their tails. A broadcast that waits for its signal has
+ * no session of its own yet, and the previous session does not apply.
  */
 export function findStates(db: Db, streamIds: readonly string[]) {
   return db

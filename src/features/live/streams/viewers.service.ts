@@ -19,26 +19,26 @@ import {
 } from './viewer-presence.ts';
 import * as repository from './viewers.repository.ts';
 
-/** How often `flush` should run, in milliseconds. */
+/** Recommended interval of `flush`. */
 export const VIEWER_FLUSH_MS = 5000;
 
 const BATCH = 2000;
 const HASH_BYTES = 9;
-/** Two days of salts, and whoever the last broadcasts have left behind. */
+/** Retention of salts (two days) and of viewers left behind by ended broadcasts. */
 const KEPT_MS = 2 * DAY_MS;
-/** How often it is noted how many are there: as long as nothing changes, and when something has. */
+/** Intervals of viewer samples: while the number is steady, and after it has changed. */
 const SAMPLE_MS = { steady: 60_000, changed: 15_000 };
 
 /**
- * Who watches: `viewerCount`, `peakViewers` and `uniqueViewers`
- * (docs/decisions/views-and-viewers.md#viewers-of-a-broadcast). Signs are gathered in memory and written together;
- * the database adds them up over all processes.
+ * Viewers of broadcasts: `viewerCount`, `peakViewers` and `uniqueViewers`
+ * (docs/decisions/views-and-viewers.md#viewers-of-a-broadcast). Signals are collected in memory and written
+ * together; the database adds them up across processes.
  */
 export interface Viewers {
   /**
-   * A sign of a viewer who may watch the broadcast.
+   * Records a signal of a viewer who may watch the broadcast.
    *
-   * @param arrivalOf as whom the facts have the viewer; asked once for each.
+   * @param arrivalOf returns the fingerprint for usage events; called once for each viewer.
    */
   seen(
     stream: WatchedBroadcast,
@@ -46,9 +46,12 @@ export interface Viewers {
     arrivalOf: () => ViewerFingerprint,
     sign?: ViewerSignal,
   ): void;
-  /** Writes what was seen, and counts. Every five seconds; what fails is written the next time. */
+  /**
+   * Writes the collected signals and counts; runs every five seconds. Failed writes are retried by the next
+   * run.
+   */
   flush(): Promise<void>;
-  /** Forgets the salts of days that are over, and what they have hashed. Every hour. */
+  /** Deletes the salts of past days and the hashes made with them; runs every hour. */
   forget(): Promise<void>;
 }
 
@@ -89,7 +92,7 @@ export function createViewers(deps: Deps): Viewers {
     seen: (stream, viewer, arrivalOf, sign = 'playlist') =>
       presence.note(stream, viewer, sign, arrivalOf, clock.ms()),
     flush() {
-      // One after the other: the second would take over what the first has not committed yet.
+      // Serialized: a concurrent run would write the uncommitted intervals of the previous one again.
       running = running.then(flush, flush);
       return running;
     },
@@ -104,7 +107,7 @@ export function createViewers(deps: Deps): Viewers {
   };
 }
 
-/** Under the lock of the streams, so that of several processes one counts. */
+/** Counts under the lock of the streams, so that only one of several processes counts. */
 async function count({ facts }: Deps, tx: Tx, now: Date): Promise<void> {
   const locked = await repository.lockWatched(tx);
   if (locked.length === 0) return;
@@ -129,7 +132,7 @@ async function count({ facts }: Deps, tx: Tx, now: Date): Promise<void> {
   ]);
 }
 
-/** A view of each viewer who is new to a session: exactly those that its `uniqueViewers` counts. */
+/** Returns a view for each viewer who is new to a session: exactly those that its `uniqueViewers` counts. */
 function viewsOf({ arrivals }: Deps, stays: readonly ViewInterval[]): Promise<UsageEvent[]> {
   return Promise.all(
     stays.map(async ({ workspaceId, streamId, arrival, sinceMs }): Promise<UsageEvent> => {
@@ -142,7 +145,7 @@ function viewsOf({ arrivals }: Deps, stays: readonly ViewInterval[]): Promise<Us
 
 const nameOf = (stay: repository.NewViewer | undefined) => `${stay?.streamId} ${stay?.viewer}`;
 
-/** Also sees to it that the salts for `viewsOf` are known before its transaction. */
+/** Converts the intervals, and loads the salts for `viewsOf` before its transaction. */
 async function storedStays(
   { salts }: Deps,
   stays: readonly ViewInterval[],

@@ -24,7 +24,7 @@ after(() => app.close());
 
 const call = sdpCaller(() => app);
 
-/** So many who want to watch at the same moment; the media node is this test. */
+/** Sends concurrent offers of viewers; this test acts as the media node. */
 async function watch(count: number, ip: string): Promise<SdpAnswer[]> {
   const { port } = app.container.whep;
   port.isThere();
@@ -44,7 +44,7 @@ async function watch(count: number, ip: string): Promise<SdpAnswer[]> {
 
 const statuses = (answers: readonly SdpAnswer[]) => answers.map(({ status }) => status).sort();
 
-test('from one address as many watch at once as may', async () => {
+test('one IP address gets its maximum of concurrent viewers', async () => {
   const [first, ...others] = (await watch(SEATS + 3, '203.0.113.7')).sort((a, b) => a.status - b.status);
   assert.deepEqual(statuses(others), [...Array(SEATS - 1).fill(201), 429, 429, 429]);
   const refused = others.at(-1);
@@ -56,12 +56,12 @@ test('from one address as many watch at once as may', async () => {
   assert.equal((await call('DELETE', session, {})).status, 200);
   assert.deepEqual(statuses(await watch(2, '203.0.113.7')), [201, 429]);
 
-  // Nobody says of them any more that they may watch, or that they are served.
+  // They are neither admitted nor served any longer.
   clock.advance(30_000);
   assert.deepEqual(statuses(await watch(1, '203.0.113.7')), [201]);
 });
 
-test('an IPv6 network is one address', async () => {
+test('an IPv6 network counts as one address', async () => {
   const answers = [
     ...(await watch(2, '2a00:1450:4001:81a::1')),
     ...(await watch(2, '2a00:1450:4001:81a:ffff::2')),

@@ -22,7 +22,7 @@ const make = async (settings: object = {}) => {
   return made.assertOk(201).string('data.id');
 };
 
-test('what is not live, not there or not for the viewer is 404', async () => {
+test('a stream that is not live, unknown or hidden from the viewer gets 404', async () => {
   const [open, closed] = [await make(), await make({ visibility: 'PRIVATE' })];
   assert.equal((await play(open)).status, 404);
   (await app.request('POST', `/streams/${closed}/start`, { key })).assertOk(200);
@@ -32,7 +32,7 @@ test('what is not live, not there or not for the viewer is 404', async () => {
   }
 });
 
-test('without a signal, or a media role that shows it, HLS is all there is', async () => {
+test('HLS remains available without a signal or a media role with WHEP', async () => {
   const id = await make();
   const started = await app.request('POST', `/streams/${id}/start`, { key });
   assert.equal(started.assertOk(200).at('data.whepUrl'), null);
@@ -40,7 +40,7 @@ test('without a signal, or a media role that shows it, HLS is all there is', asy
   assert.deepEqual([away.status, away.error.code], [503, 'SERVICE_UNAVAILABLE']);
 });
 
-test('an offer is a session description of a decent size', async () => {
+test('an offer is a session description of limited size', async () => {
   const id = await make();
   for (const body of ['', 'v=1', '{}', 'v=0\0']) {
     const bad = await play(id, body);
@@ -51,7 +51,7 @@ test('an offer is a session description of a decent size', async () => {
   assert.equal((await play(id, OFFER + 'a'.repeat(70_000))).status, 413);
 });
 
-test('scripts of every site may ask, and a session is ended by its address alone', async () => {
+test('scripts of every site may call WHEP, and the session URL suffices to end a session', async () => {
   const asked = await call('OPTIONS', '/whep/any', {
     origin: 'https://example.com',
     'access-control-request-method': 'POST',
@@ -64,13 +64,13 @@ test('scripts of every site may ask, and a session is ended by its address alone
   assert.equal((await call('PATCH', '/whep/sessions/unknown', { 'content-type': type }, 'a=b')).status, 404);
 });
 
-test('one address asks sixty times a minute', async () => {
+test('an IP address may send sixty requests per minute', async () => {
   const statuses = new Set<number>();
   for (let left = 70; left > 0; left -= 1) statuses.add((await play('none')).status);
   assert.ok(statuses.has(429));
 });
 
-test('the addresses are there, and show nothing', async () => {
+test('the endpoints exist and return no content', async () => {
   for (const method of ['GET', 'HEAD']) {
     assert.equal((await call(method, '/whep/any', {})).status, 204);
     assert.equal((await call(method, '/whep/sessions/unknown', {})).status, 404);

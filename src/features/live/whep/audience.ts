@@ -10,16 +10,16 @@ interface Deps {
   admit: AdmitLive;
   seen(admission: LiveAdmission, visit: ClientInfo): void;
   sent(admission: LiveAdmission, bytes: number): void;
-  /** Tells the media role to look. */
+  /** Notifies the media role to check the sessions. */
   told(): void;
 }
 
-/** Those who may watch on may do so for so long, unless it is said again, which it is every second. */
+/** Validity of an admission; it is renewed every second. */
 const ADMITTED_MS = 10_000;
-/** A media node says every second whom it serves. */
+/** Silence of a media node after which its sessions are lost; it reports them every second. */
 const LOST_MS = 10_000;
 
-/** Who watches, and how they came: what a player of HLS says with each request. */
+/** Viewer with the credentials and client info that an HLS player sends with each request. */
 interface Watching {
   streamId: string;
   viewer: Viewer;
@@ -33,11 +33,11 @@ interface Watching {
 export interface Audience {
   add(sessionId: string, watching: Watching): void;
   look(): Promise<void>;
-  /** Those who watch a stream are looked at now. */
+  /** Checks the viewers of a stream immediately. */
   changed(streamId: string): void;
 }
 
-/** Until when whoever may watch now may do so. */
+/** Returns the time until which an admission granted now is valid. */
 export function admittedUntil(clock: Clock): Date {
   return dateFromMs(clock.ms() + ADMITTED_MS);
 }
@@ -45,7 +45,7 @@ export function admittedUntil(clock: Clock): Date {
 export function createAudience({ db, clock, admit, seen, sent, told }: Deps): Audience {
   const sessions = new Map<string, Watching & { bytes: number }>();
 
-  /** @returns those who may watch on; the others are let go. */
+  /** @returns the viewers who may continue; the others are disconnected. */
   const admitted = async (ids: readonly string[]) => {
     const found = await Promise.all(
       ids.map(async (id) => {
@@ -88,7 +88,7 @@ export function createAudience({ db, clock, admit, seen, sent, told }: Deps): Au
     look,
     changed(streamId) {
       const ids = [...sessions].filter(([, one]) => one.streamId === streamId).map(([id]) => id);
-      // What fails is looked at within the second.
+      // A failed check is repeated within the second.
       if (ids.length > 0) void admitted(ids).catch(() => {});
     },
   };

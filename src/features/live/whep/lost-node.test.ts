@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** Somebody who watches, by a media node that is this test. @returns the session. */
+/** Starts a viewer; this test acts as the media node. @returns the session. */
 async function watch(): Promise<string> {
   const { key } = await app.createKey();
   const made = await app.request('POST', '/streams', { key, body: { title: 'By WebRTC' } });
@@ -34,7 +34,7 @@ async function watch(): Promise<string> {
   return sessionId;
 }
 
-test('a viewer stays for as long as the media node says that it serves them', async () => {
+test('a viewer stays as long as the media node reports that it serves them', async () => {
   const { whep } = app.container;
   const sessionId = await watch();
   const carried = () => whep.port.carried(NODE, new Map([[sessionId, 1000]]));
@@ -43,7 +43,7 @@ test('a viewer stays for as long as the media node says that it serves them', as
     await whep.look();
     assert.ok((await carried()).has(sessionId), `after ${second + 1} s`);
   }
-  // The node dies, and says nothing any more.
+  // The node dies and sends no reports.
   for (let second = 0; second < 21; second += 1) {
     clock.advance(1000);
     await whep.look();

@@ -4,12 +4,12 @@ import { advisoryLock } from '../../../platform/db/advisory-lock.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
 import type { WhepSessionTable } from '../../../platform/db/tables.generated.ts';
 
-/** Those who come from the same address wait for each other, and for nobody else. */
+/** Serializes the viewers of one IP address, and no others. */
 export async function lockAddress(tx: Tx, mark: string): Promise<void> {
   await advisoryLock(tx, `whep ${mark}`);
 }
 
-/** Who watches from an address, or is about to. */
+/** Counts the current and pending viewers of an IP address. */
 export async function countOfAddress(tx: Tx, mark: string, now: Date): Promise<number> {
   const { count } = await tx
     .selectFrom('whep_session')
@@ -33,7 +33,7 @@ export function findSession(db: Db, id: string) {
     .executeTakeFirst();
 }
 
-/** Those of these streams that no node has, each given to one. */
+/** Claims the unclaimed offers of these streams for one node. */
 export async function claimOffers(db: Db, nodeId: string, streamIds: readonly string[], since: Date) {
   return db
     .updateTable('whep_session')
@@ -53,12 +53,12 @@ export async function claimOffers(db: Db, nodeId: string, streamIds: readonly st
     .execute();
 }
 
-/** What is left of an answered offer: the names of its side of ICE, with a space between them. */
+/** Rest of an answered offer: the ICE user fragments of its side, separated by spaces. */
 const ICE_OF_OFFER = sql<string>`coalesce((
   select string_agg(found[1], ' ') from regexp_matches(offer, 'a=ice-ufrag:([^[:space:]]+)', 'g') as found
 ), '')`;
 
-/** Of an open session (`ICE_OF_OFFER`). */
+/** Finds the stored ICE user fragments of an open session (`ICE_OF_OFFER`). */
 export async function findIce(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('whep_session')
@@ -69,7 +69,7 @@ export async function findIce(db: Db, id: string): Promise<string | undefined> {
   return row?.offer;
 }
 
-/** One that its client has ended meanwhile stays so. */
+/** Stores the answer. A session that its client has ended in between remains ended. */
 export async function answer(
   db: Db,
   id: string,
@@ -84,7 +84,7 @@ export async function answer(
     .execute();
 }
 
-/** @returns how many there were of those that go on. */
+/** @returns the number of sessions that were still open. */
 export async function endSessions(db: Db, ids: readonly string[]): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('whep_session')
@@ -96,10 +96,10 @@ export async function endSessions(db: Db, ids: readonly string[]): Promise<numbe
 }
 
 /**
- * They may watch on.
+ * Extends the admission of sessions.
  *
- * @param since their media node has said that it serves them.
- * @returns those that are still there.
+ * @param since the time after which their media node must have reported that it serves them.
+ * @returns the sessions that still exist.
  */
 export function extendAdmission(
   db: Db,
@@ -116,7 +116,10 @@ export function extendAdmission(
     .execute();
 }
 
-/** Keeps what was sent to each, and that the node serves them. @returns the ids of those of the node that may watch on. */
+/**
+ * Stores the bytes sent to each session and that the node serves it.
+ * @returns the IDs of the node's sessions that may continue.
+ */
 export async function heartbeat(
   db: Db,
   nodeId: string,
@@ -141,7 +144,7 @@ export async function deleteOfNode(db: Db, nodeId: string): Promise<void> {
   await db.deleteFrom('whep_session').where('node_id', '=', nodeId).execute();
 }
 
-/** What nobody has answered or used, and what outlived its node. */
+/** Deletes sessions that were never answered or used, and those that outlived their node. */
 export async function deleteEnded(db: Db, { unused, over }: { unused: Date; over: Date }): Promise<void> {
   await db
     .deleteFrom('whep_session')

@@ -13,9 +13,9 @@ import type { AdmitLive, LiveAdmission, Viewer } from '../../audience/playback/i
 import { type Audience, admittedUntil, createAudience } from './audience.ts';
 import * as repository from './repository.ts';
 
-/** Something was offered, answered or ended. */
+/** Bus topic of new offers, answers and ended sessions. */
 export const WHEP_TOPIC = 'whep';
-/** A media node says that it has viewers by WHEP. */
+/** Bus topic of media nodes that serve viewers by WHEP. */
 const NODE_TOPIC = 'whep node';
 
 const SILENT_MS = 10_000;
@@ -32,16 +32,16 @@ interface Deps {
   bus: Bus;
   clock: Clock;
   secrets: Pick<Secrets, 'sign'>;
-  /** So many may watch at once from one address. */
+  /** Maximum concurrent viewers of one IP address. */
   perAddress: number;
-  /** A media role that has viewers by WHEP was heard of lately. */
+  /** Reports whether a media role with WHEP was active recently. */
   isThere(): boolean;
   admit: AdmitLive;
-  /** Somebody watches a broadcast. */
+  /** Records a viewer of a broadcast. */
   seen(admission: LiveAdmission, visit: ClientInfo): void;
-  /** Of a stream, so many bytes have left. */
+  /** Records the bytes sent for a stream. */
   sent(admission: LiveAdmission, bytes: number): void;
-  /** Something about a stream has changed. */
+  /** Subscribes to changes of streams. */
   onChanged(listener: (streamId: string) => void): void;
 }
 
@@ -54,25 +54,25 @@ interface Playing {
 /** Viewers by WHEP (docs/concepts/whep.md): offers and answers between them and the media role, and who may watch on. */
 export interface Whep {
   /**
-   * @returns the secret of the session's address, and the answer.
-   * @throws {AppError} NOT_FOUND for who may not see it, and while there is nothing to see; BAD_REQUEST for an offer that
-   * is refused; CONFLICT for what cannot be shown by WebRTC; RATE_LIMITED where as many watch from the address as may;
-   * SERVICE_UNAVAILABLE.
+   * @returns the secret of the session URL, and the answer.
+   * @throws {AppError} NOT_FOUND without access, and while there is nothing to show; BAD_REQUEST for a
+   *   rejected offer; CONFLICT for media that WebRTC cannot show; RATE_LIMITED at the maximum of viewers per
+   *   IP address; SERVICE_UNAVAILABLE.
    */
   play(request: { streamId: string; viewer: Viewer; visit: ClientInfo; offer: string }): Promise<Playing>;
-  /** The client's own end. @throws {AppError} NOT_FOUND. */
+  /** Ends the session for the client. @throws {AppError} NOT_FOUND. */
   end(token: string): Promise<void>;
-  /** The names of the client's side of ICE, of an open session. @throws {AppError} NOT_FOUND. */
+  /** Returns the ICE user fragments of the client in an open session. @throws {AppError} NOT_FOUND. */
   iceOf(token: string): Promise<readonly string[]>;
-  /** Looks who of those who came to this process may watch on. Every second, and when a stream has changed. */
+  /** Checks which viewers of this process may continue; runs every second, and when a stream has changed. */
   look(): Promise<void>;
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: WhepPort;
-  /** Forgets what nobody has answered or used. */
+  /** Deletes sessions that were never answered or used. */
   sweep(): Promise<void>;
 }
 
-/** @returns whether a media role that has viewers by WHEP was heard of lately. */
+/** @returns whether a media role with WHEP was active recently. */
 export function watchWhep(bus: Bus): () => boolean {
   let heardMs = Number.NEGATIVE_INFINITY;
   bus.subscribe(NODE_TOPIC, () => {

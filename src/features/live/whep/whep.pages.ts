@@ -7,13 +7,13 @@ import type { Counter } from '../../../platform/counters.ts';
 import type { Whep } from './service.ts';
 
 const EXPOSED = 'Location, Link, X-Viewers, X-SVC-Request-Id, Retry-After';
-/** Each makes the media role work. A player that loses its connection comes back a few times. */
+/** Each offer causes work in the media role. A player that loses its connection retries a few times. */
 const OFFERS: Limit = { bucket: 'whep', per: 'ip', max: 60, windowSec: 60, refusal: 'RATE_LIMITED' };
 
 interface Deps {
   whep: Whep;
   caps(windowSec: number | 'day'): Counter;
-  /** `Link` with the servers that help a client through firewalls; nothing where there are none. */
+  /** Returns the `Link` header with STUN and TURN servers; empty without servers. */
   iceLinks(): string;
 }
 

@@ -37,7 +37,7 @@ const ENDS: Readonly<Record<string, (path: string, id: string) => Promise<unknow
     app.container.streamTakedowns.takeDown(id, 'It is not theirs.'),
 };
 for (const [what, end] of Object.entries(ENDS)) {
-  test(`${what} ends those that are connected and have not published`, async () => {
+  test(`${what} ends connections that have not published`, async () => {
     const [stream, other] = [await createStream(), await createStream()];
     const sessions = [await stream.publish(), await stream.publish(), await other.publish()];
     assert.equal((await app.container.whip.port.carried(NODE)).size, 3);
@@ -52,7 +52,7 @@ for (const [what, end] of Object.entries(ENDS)) {
   });
 }
 
-test('a key that is changed between the offer and the first frame is worth nothing', async () => {
+test('a key that changes between the offer and the first frame is rejected', async () => {
   const { signals, events } = app.container;
   const { id, path, streamKey } = await createStream();
   const asked = { key: streamKey, app: 'live', ip: '127.0.0.1', protocol: 'rtmp' } as const;
@@ -70,7 +70,7 @@ test('a key that is changed between the offer and the first frame is worth nothi
   assert.equal((await app.request('GET', path, { key })).at('data.hasSignal'), true);
 });
 
-test('no more streams wait for a publish by WHIP than the plan has encoders', async () => {
+test('pending publishes by WHIP never exceed the encoders of the plan', async () => {
   const { signals } = app.container;
   const { key: mine } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
   const [first, second, third] = [
@@ -88,7 +88,7 @@ test('no more streams wait for a publish by WHIP than the plan has encoders', as
   await refused();
   const shown = await app.request('GET', third.path, { key: mine });
   assert.deepEqual(shown.at('data.health.issues'), ['ENCODERS_OVER_PLAN']);
-  // Whoever takes over, and the publish of one that waits, are no further encoders.
+  // A takeover, and the publish of a waiting encoder, do not count as further encoders.
   waiting.push(await second.publish());
   await signals.publishStarted(ingestSession(first.id, { protocol: 'whip' }));
   await refused();
@@ -98,6 +98,6 @@ test('no more streams wait for a publish by WHIP than the plan has encoders', as
   );
   for (const { session } of waiting.slice(1)) await call('DELETE', session, {});
   assert.equal((await third.publish()).status, 201);
-  // It takes no place from one that publishes.
+  // It takes no slot of a publishing encoder.
   await signals.publishStarted(ingestSession(second.id));
 });

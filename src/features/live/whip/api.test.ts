@@ -37,7 +37,7 @@ test('a publish by WHIP needs a stream key and a session description', async () 
   assert.equal(large.status, 413);
 });
 
-test('without a media role that carries it there is no WHIP', async () => {
+test('WHIP is unavailable without a media role that serves it', async () => {
   for (const [path, headers] of [
     ['/whip', { ...SDP, authorization: `Bearer ${streamKey}` }],
     [`/whip/${streamKey}`, SDP],
@@ -47,7 +47,7 @@ test('without a media role that carries it there is no WHIP', async () => {
   }
 });
 
-test('a session takes candidates, and looks at none', async () => {
+test('a session accepts candidates and ignores them', async () => {
   const ice = 'a=ice-ufrag:abcd\r\n';
   const { status, session } = await publishTo(app, { nodeId: 'node', streamKey, offer: OFFER + ice });
   assert.equal(status, 201);
@@ -71,13 +71,13 @@ test('a session takes candidates, and looks at none', async () => {
   assert.equal((await call('GET', session, {})).status, 204);
 
   assert.equal((await patch(fragment, {}, '/whip/sessions/unknown')).status, 404);
-  // An entity tag says nothing here (RFC 9725, section 4.3.1).
+  // An entity tag has no effect here (RFC 9725, section 4.3.1).
   assert.equal((await call('DELETE', session, { 'if-match': '"abc"' })).status, 200);
   for (const method of ['DELETE', 'GET']) assert.equal((await call(method, session, {})).status, 404);
   assert.equal((await patch(fragment)).status, 404);
 });
 
-test('scripts of every site may publish, and are told what is taken', async () => {
+test('scripts of every site may publish, and preflight lists the accepted headers', async () => {
   const asked = (path: string, method: string, headers: string) =>
     call('OPTIONS', path, {
       origin: 'https://example.com',
@@ -97,7 +97,7 @@ test('scripts of every site may publish, and are told what is taken', async () =
   assert.equal(trickling.headers.get('accept-patch'), 'application/trickle-ice-sdpfrag');
 });
 
-test('the addresses are there, and show nothing', async () => {
+test('the endpoints exist and return no content', async () => {
   for (const method of ['GET', 'HEAD']) {
     for (const path of ['/whip', '/whip/any']) assert.equal((await call(method, path, {})).status, 204);
     assert.equal((await call(method, '/whip/sessions/unknown', {})).status, 404);

@@ -1,11 +1,11 @@
-/** As RTCPeerConnection takes it in `iceServers`. */
+/** Server in the form of RTCPeerConnection's `iceServers`. */
 export interface IceServer {
   urls: readonly string[];
   username?: string;
   credential?: string;
 }
 
-/** STUN and TURN servers as a `Link` header (RFC 9725, section 4.6); nothing where there are none. */
+/** Returns STUN and TURN servers as a `Link` header (RFC 9725, section 4.6); empty without servers. */
 export function iceLinks(servers: readonly IceServer[]): string {
   return servers
     .flatMap(({ urls, username, credential }) =>

@@ -18,14 +18,14 @@ after(() => app.close());
 
 const call = sdpCaller(() => app);
 
-/** @returns the address of the session. */
+/** @returns the URL of the session. */
 async function publish(nodeId: string): Promise<string> {
   const { status, session } = await publishTo(app, { nodeId, streamKey });
   assert.equal(status, 201);
   return session;
 }
 
-test('a publish is forgotten when its media node does not come back, and not before', async () => {
+test('a publish is deleted when its media node does not return, and not before', async () => {
   const { whip } = app.container;
   const kept = await publish('node_there');
   const [early, late] = [await publish('node_gone'), await publish('node_gone')];

@@ -10,7 +10,7 @@ export function findSession(db: Db, id: string) {
   return db.selectFrom('whip_session').select(['state', 'answer']).where('id', '=', id).executeTakeFirst();
 }
 
-/** Those that no node has, each given to one. */
+/** Claims unclaimed offers for one node. */
 export async function claimOffers(db: Db, nodeId: string, since: Date) {
   return db
     .updateTable('whip_session')
@@ -29,12 +29,12 @@ export async function claimOffers(db: Db, nodeId: string, since: Date) {
     .execute();
 }
 
-/** What is left of an answered offer: the names of its side of ICE, with a space between them. */
+/** Rest of an answered offer: the ICE user fragments of its side, separated by spaces. */
 const ICE_OF_OFFER = sql<string>`coalesce((
   select string_agg(found[1], ' ') from regexp_matches(offer, 'a=ice-ufrag:([^[:space:]]+)', 'g') as found
 ), '')`;
 
-/** Of an open session (`ICE_OF_OFFER`). */
+/** Finds the stored ICE user fragments of an open session (`ICE_OF_OFFER`). */
 export async function findIce(db: Db, id: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('whip_session')
@@ -45,7 +45,7 @@ export async function findIce(db: Db, id: string): Promise<string | undefined> {
   return row?.offer;
 }
 
-/** One that its client has ended meanwhile stays so. */
+/** Stores the answer. A session that its client has ended in between remains ended. */
 export async function answer(
   db: Db,
   id: string,
@@ -60,7 +60,7 @@ export async function answer(
     .execute();
 }
 
-/** @returns whether there was such a session. */
+/** @returns whether the session existed. */
 export async function endSession(db: Db, id: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('whip_session')
@@ -71,12 +71,12 @@ export async function endSession(db: Db, id: string): Promise<boolean> {
   return numUpdatedRows > 0n;
 }
 
-/** Those that publish to a stream, or are about to: their media nodes let go of them. */
+/** Ends the current and pending publishes to a stream; their media nodes release them. */
 export async function endSessionsOf(tx: Tx, streamId: string): Promise<void> {
   await tx
     .updateTable('whip_session')
     .set({ state: 'ENDING' })
-    // In the order of `carry`: two orders would deadlock.
+    // Same lock order as `heartbeat`: two orders would deadlock.
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('whip_session')
@@ -89,7 +89,7 @@ export async function endSessionsOf(tx: Tx, streamId: string): Promise<void> {
     .execute();
 }
 
-/** Keeps that the node carries them. @returns the ids of those that go on. */
+/** Stores that the node serves its sessions. @returns the IDs of the sessions that continue. */
 export async function heartbeat(db: Db, nodeId: string, now: Date): Promise<string[]> {
   const rows = await db
     .updateTable('whip_session')
@@ -116,7 +116,7 @@ export async function deleteOfNode(db: Db, nodeId: string): Promise<void> {
   await db.deleteFrom('whip_session').where('node_id', '=', nodeId).execute();
 }
 
-/** What was offered to nobody's use, and what outlived its node. */
+/** Deletes unused offers, and sessions that outlived their node. */
 export async function deleteEnded(db: Db, { unused, lost }: { unused: Date; lost: Date }): Promise<void> {
   await db
     .deleteFrom('whip_session')

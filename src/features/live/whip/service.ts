@@ -9,16 +9,16 @@ import type { Db, Tx } from '../../../platform/db/index.ts';
 import { hashSecret, newSecret } from '../../../platform/tokens.ts';
 import * as repository from './repository.ts';
 
-/** Something was offered, answered or ended. */
+/** Bus topic of new offers, answers and ended sessions. */
 export const WHIP_TOPIC = 'whip';
-/** A media node says that it takes publishes by WHIP. */
+/** Bus topic of media nodes that accept publishes by WHIP. */
 const NODE_TOPIC = 'whip node';
 
 const SILENT_MS = 10_000;
 const SAY_MS = 3000;
 const ANSWER_MS = 8000;
 const LOOK_MS = 250;
-/** A media node says every second what it carries. */
+/** Silence of a media node after which its sessions are lost; it reports them every second. */
 const LOST_MS = 60_000;
 const UNAUTHORISED = 'Send a valid stream key as "Authorization: Bearer <stream key>".';
 const NOWHERE = 'WHIP publishing is currently unavailable. Try again in a moment, or publish with RTMP.';
@@ -28,13 +28,16 @@ interface Deps {
   events: Pick<Events, 'transaction'>;
   bus: Bus;
   clock: Clock;
-  /** A media role that takes publishes by WHIP was heard of lately. */
+  /** Reports whether a media role with WHIP was active recently. */
   isThere(): boolean;
-  /** May this key publish, and what? */
+  /** Returns what the key may publish; null when it may not. */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
-  /** Locks the stream, so that what ends its sessions sees the one that is made. @returns why none is. */
+  /**
+   * Locks the stream, so that a change that ends its sessions sees the new one.
+   * @returns the error that rejects the offer; null when it is admitted.
+   */
   admitOffer(change: { tx: Tx; append: AppendEvent }, grant: PublishGrant): Promise<AppError | null>;
-  /** What may be published to a stream, whoever publishes to it. */
+  /** Returns the publish grant of a stream, even when another encoder publishes to it. */
   admit: WhipPort['admit'];
 }
 
@@ -42,21 +45,21 @@ interface Deps {
 export interface Whip {
   /**
    * @param key the stream key; never logged.
-   * @returns the secret of the session's address, and the answer.
-   * @throws {AppError} UNAUTHORIZED, QUOTA_EXCEEDED, BAD_REQUEST for an offer that is refused, SERVICE_UNAVAILABLE.
+   * @returns the secret of the session URL, and the answer.
+   * @throws {AppError} UNAUTHORIZED, QUOTA_EXCEEDED, BAD_REQUEST for a rejected offer, SERVICE_UNAVAILABLE.
    */
   publish(request: { key: string; ip: string; offer: string }): Promise<{ token: string; answer: string }>;
-  /** The client's own end. @throws {AppError} NOT_FOUND. */
+  /** Ends the session for the client. @throws {AppError} NOT_FOUND. */
   end(token: string): Promise<void>;
-  /** The names of the client's side of ICE, of an open session. @throws {AppError} NOT_FOUND. */
+  /** Returns the ICE user fragments of the client in an open session. @throws {AppError} NOT_FOUND. */
   iceOf(token: string): Promise<readonly string[]>;
-  /** For the media plane. */
+  /** Port for the media plane. */
   readonly port: WhipPort;
-  /** Forgets what nobody has answered or used, and what outlived its node. */
+  /** Deletes sessions that were never answered or used, and those that outlived their node. */
   sweep(): Promise<void>;
 }
 
-/** @returns whether a media role that takes publishes by WHIP was heard of lately. */
+/** @returns whether a media role with WHIP was active recently. */
 export function watchWhip(bus: Bus): () => boolean {
   let heardMs = Number.NEGATIVE_INFINITY;
   bus.subscribe(NODE_TOPIC, () => {
@@ -99,7 +102,7 @@ export function createWhip(deps: Deps): Whip {
   };
 }
 
-/** @throws {AppError} UNAUTHORIZED where the key is another meanwhile, QUOTA_EXCEEDED. */
+/** @throws {AppError} UNAUTHORIZED when the key has changed in between, QUOTA_EXCEEDED. */
 async function keep(
   { events, admitOffer, clock }: Deps,
   grant: PublishGrant,
@@ -112,7 +115,7 @@ async function keep(
     await repository.insertSession(tx, { ...session, stream_id, state: 'OFFERED', created_at: clock.now() });
     return null;
   });
-  // What the owner is told of it stays.
+  // Commits the notification of the owner before the error is thrown.
   if (refusal !== null) throw refusal.code === 'UNAUTHORIZED' ? unauthorized() : refusal;
 }
 

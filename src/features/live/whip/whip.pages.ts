@@ -9,7 +9,7 @@ const EXPOSED = 'Location, Link, X-SVC-Request-Id, Retry-After';
 
 interface Deps {
   whip: Whip;
-  /** Servers that help a client through firewalls. */
+  /** Returns the STUN and TURN servers for clients. */
   iceServers(): IceServer[];
 }
 

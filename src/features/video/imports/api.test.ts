@@ -23,7 +23,7 @@ beforeEach(() => {
 });
 
 const bytes = randomBytes(700_000);
-/** An import of a file that is served as told. */
+/** Creates an import of a file that is served with these options. */
 function importOf(path: string, ...options: Parameters<typeof file>) {
   return fixture.create(key, { sourceUrl: fixture.served(path, ...options) });
 }
@@ -84,7 +84,7 @@ test('a file becomes the original of a video, and the import ends when the video
   (await fixture.app.request('POST', `/imports/${id}/retry`, { key })).assertError('CONFLICT');
 });
 
-/** Everything on the disk that has to do with the import. */
+/** Lists everything on the disk that belongs to the import. */
 async function filesOf(id: string): Promise<string[]> {
   const names = await readdir(fixture.app.container.config.DATA_DIR, { recursive: true });
   return names.filter((name) => name.includes(id));
@@ -95,7 +95,7 @@ async function cancel(id: string, status: 200 | 409) {
   return status === 200 ? answer.assertOk(200) : answer.assertError('CONFLICT');
 }
 
-test('a connection that is cut again and again is gone on with, byte for byte', async () => {
+test('a repeatedly broken connection is resumed, byte for byte', async () => {
   const id = await importOf('/cut.mp4', () => bytes, { etag: '"v1"', cutAfter: 300_000 });
   await fixture.reached(key, id, 'PROCESSING');
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
@@ -108,14 +108,14 @@ test('a connection that is cut again and again is gone on with, byte for byte', 
   );
 });
 
-test('a body without a length is whole when it ends as it should', async () => {
+test('a body without a length is complete when it ends properly', async () => {
   const id = await importOf('/chunked.mp4', () => bytes, { chunked: true });
   const done = await fixture.reached(key, id, 'PROCESSING');
   assert.equal(done.at('data.bytesTotal'), bytes.length);
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 });
 
-test('a file that has changed in between is fetched from its start', async () => {
+test('a file that changed in the interim is fetched from its start', async () => {
   const newer = randomBytes(650_000);
   let served = bytes;
   fixture.source.answers.set('/changed.mp4', (request, response) => {
@@ -133,7 +133,7 @@ test('a file that has changed in between is fetched from its start', async () =>
   assert.ok(newer.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 });
 
-test('a server that knows no parts is asked again from the start, and not for ever', async () => {
+test('a server without range support is requested again from the start, a limited number of times', async () => {
   let count = 0;
   fixture.source.answers.set('/plain.mp4', (request, response) =>
     file(() => bytes, { ranges: false, cutAfter: ++count === 1 ? 100_000 : 1e9 })(request, response),
@@ -149,7 +149,7 @@ test('a server that knows no parts is asked again from the start, and not for ev
   await fails(liar, 'SOURCE_UNREACHABLE', /connection|less/);
 });
 
-/** The import fails after its three tries. */
+/** Waits for the import to fail after its three tries. */
 async function fails(id: string, code: string, message: RegExp): Promise<void> {
   const ended = await waitFor(
     async () => {
@@ -167,7 +167,7 @@ async function fails(id: string, code: string, message: RegExp): Promise<void> {
   await waitFor(async () => (await filesOf(id)).length === 0, { message: 'no file of a failed import' });
 }
 
-test('what does not answer is tried three times; what is no file fails at once', async () => {
+test('an unreachable source is tried three times; a response that is not a file fails immediately', async () => {
   const before = await fixture.used(workspaceId);
   fixture.source.answers.set('/failing.mp4', (_request, response) => void response.writeHead(502).end());
   const id = await fixture.create(key, { sourceUrl: `${fixture.source.url}/failing.mp4` });
@@ -220,7 +220,7 @@ test('five redirects are followed, each is checked', async () => {
   }
 });
 
-test('an address that cannot be fetched from is refused when the import is made', async () => {
+test('a URL that cannot be fetched is rejected when the import is created', async () => {
   const refused = [
     'http://10.0.0.1/a.mp4',
     'http://[::1]/a.mp4',
@@ -253,7 +253,7 @@ test('a length above the limits fails before a byte is fetched', async () => {
   assert.equal((await fixture.video(key, big)).at('data.error.code'), 'SIZE_EXCEEDED');
 });
 
-test('a body without an end is stopped when the storage is full', async () => {
+test('an endless body is stopped when the storage is full', async () => {
   const { sql } = fixture.app.container;
   const before = await fixture.used(workspaceId);
   const block = Buffer.alloc(64 * 1024);
@@ -276,10 +276,10 @@ test('a body without an end is stopped when the storage is full', async () => {
   await sql`update workspace set storage_bytes = ${before} where id = ${workspaceId}`;
 });
 
-test('a cancelled import stops, leaves nothing behind, and can be begun again', async () => {
+test('a canceled import stops, leaves no files behind, and can be started again', async () => {
   const before = await fixture.used(workspaceId);
   const id = await importOf('/slow.mp4', () => bytes, { etag: '"s"', stallAfter: 200_000 });
-  // A video whose file was never begun would be kept.
+  // The file must have begun: a retry reuses a video whose file never did.
   const read = () => fixture.app.request('GET', `/imports/${id}`, { key });
   await waitFor(async () => (await read()).at('data.bytesTotal') === bytes.length);
   const first = (await fixture.video(key, id)).string('data.id');
@@ -312,7 +312,7 @@ test('a cancelled import stops, leaves nothing behind, and can be begun again', 
   assert.deepEqual(failed.at('data.error'), videoProcessingFailed.sample.error);
 });
 
-test('the import of a deleted video is over', async () => {
+test('the import of a deleted video ends', async () => {
   const id = await importOf('/deleted.mp4', () => bytes, { stallAfter: 200_000 });
   const videoId = (await fixture.video(key, id)).string('data.id');
   await fixture.reached(key, id, 'DOWNLOADING');
@@ -320,7 +320,7 @@ test('the import of a deleted video is over', async () => {
   assert.equal((await fixture.reached(key, id, 'CANCELED')).at('data.error'), null);
 });
 
-test('a download goes on where a worker that was stopped has left it', async () => {
+test('a download resumes where a stopped worker left it', async () => {
   const id = await importOf('/handed.mp4', () => bytes, { etag: '"h"', stallAfter: 200_000 });
   const dataDir = fixture.app.container.config.DATA_DIR;
   await waitFor(async () => {
@@ -338,7 +338,7 @@ test('a download goes on where a worker that was stopped has left it', async () 
   assert.ok(bytes.equals((await fixture.original(id)) ?? Buffer.alloc(0)));
 });
 
-test('a watch page of PeerTube leads to its best file', async () => {
+test('a watch page of PeerTube resolves to its best file', async () => {
   const { url } = fixture.source;
   const at = (id: number, path: string) => ({ resolution: { id }, size: 1, fileUrl: url + path });
   fixture.source.answers.set('/api/v1/videos/9c9de5e8-0a1e', (_request, response) => {
@@ -363,7 +363,7 @@ test('a watch page of PeerTube leads to its best file', async () => {
   await fails(other, 'UNSUPPORTED_FORMAT', /no page of a video/);
 });
 
-test('lists can be narrowed to a status and a provider', async () => {
+test('lists can be filtered by status and provider', async () => {
   const list = async (query: string) =>
     (await fixture.app.request('GET', `/imports?limit=100&${query}`, { key })).assertOk(200).list('data');
   const all = await list('');
@@ -373,7 +373,7 @@ test('lists can be narrowed to a status and a provider', async () => {
   (await fixture.app.request('GET', '/imports?status=GONE', { key })).assertError('BAD_REQUEST', 'status');
 });
 
-test('reading takes imports:read, writing imports:write, which includes it', async () => {
+test('reading requires imports:read, writing imports:write, which includes it', async () => {
   const reader = await fixture.app.createKey({ scope: 'STANDARD', permissions: ['imports:read'] });
   (await fixture.app.request('GET', '/imports', { key: reader.key })).assertOk(200);
   const body = { sourceUrl: 'https://files.example.com/a.mp4' };

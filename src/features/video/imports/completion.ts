@@ -12,7 +12,7 @@ export interface ImportError {
   message: string;
 }
 
-/** Nobody wants it any more: under the caller's lock of it. The run that is at it removes what had come. */
+/** Cancels an import that the caller has locked. The run in progress removes the bytes received. */
 export async function cancelImport(
   { jobs, clock }: { jobs: Pick<JobQueue, 'cancel'>; clock: Clock },
   tx: Tx,

@@ -27,12 +27,12 @@ interface Deps {
   videos: VideoEnds;
 }
 
-/** An import ends with its video, in the transaction that tells of the video. */
+/** Ends an import together with its video, in the transaction of the video's event. */
 export function createImportConsumers({ jobs, clock, videos }: Deps): EventConsumer[] {
   return [
     on(videos.videoProcessingCompleted, async (tx, { data }, append) => {
       const row = await repository.lockImportOf(tx, data.videoId);
-      // One whose processing was retried had failed before.
+      // A retried processing had failed before.
       if (row === undefined || (row.status !== 'PROCESSING' && row.status !== 'FAILED')) return;
       await finishImport(tx, append, row, { at: clock.now(), error: null });
     }),

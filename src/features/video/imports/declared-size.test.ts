@@ -15,7 +15,7 @@ after(() => fixture.close());
 
 const bytes = Buffer.alloc(400_000, 7);
 
-/** The import once it has failed, after all its tries. */
+/** Returns the import after it has failed with all its tries. */
 async function failure(path: string) {
   const id = await fixture.create(key, { sourceUrl: fixture.source.url + path });
   return waitFor(
@@ -28,7 +28,7 @@ async function failure(path: string) {
   );
 }
 
-test('a part that nobody asked for is refused: its total is not the file’s', async () => {
+test('an unrequested partial response is rejected: its total is not the size of the file', async () => {
   fixture.source.answers.set('/unasked.mp4', (_request, response) => {
     response.writeHead(206, { 'content-type': 'video/mp4', 'content-range': 'bytes 0-9/10' });
     response.end(bytes);
@@ -41,7 +41,7 @@ test('a part that nobody asked for is refused: its total is not the file’s', a
   assert.equal(failed.at('data.bytesReceived'), 0);
 });
 
-test('an import stops at the total that was announced', async () => {
+test('an import stops at the announced size', async () => {
   fixture.source.answers.set('/more.mp4', (request, response) => {
     const headers = { 'content-type': 'video/mp4', etag: '"m"' };
     if (request.headers.range === undefined) {

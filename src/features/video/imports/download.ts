@@ -6,27 +6,30 @@ import { type Body, ImportFailure, parseResponse, type ReceivedState, rangeHeade
 import type { ImportDeps } from './service.ts';
 import { TrackedBody, tooLarge } from './tracked-body.ts';
 
-/** What is known of a file that comes, kept with the import so that another run goes on from there. */
+/** State of a file being downloaded, stored with the import so that another run can resume it. */
 export interface Progress {
   state: PartialState;
   total: number | null;
   validator: string | null;
 }
 
-/** The same, before the store has a file: one is made when there is something to write. */
+/** Progress before the store has a file; the file is created with the first write. */
 type Start = Omit<Progress, 'state'> & { state: PartialState | null };
 
 export interface DownloadRun {
   url: string;
   key: string;
   signal: AbortSignal;
-  /** What an earlier run has left, as the store has it; null for nothing. */
+  /** Progress of an earlier run, as stored; null when there is none. */
   start: Progress | null;
-  /** Writes down where the download stands. Throws when it must not go on: the job is lost, the storage full. */
+  /**
+   * Stores the progress of the download. Throws when the download must stop: the job is lost or the storage
+   * full.
+   */
   save(progress: Progress): Promise<void>;
-  /** Reserves before a file of unknown length grows to so many bytes. Throws as `save` does. */
+  /** Reserves storage before a file of unknown length grows to `bytes`. Throws as `save` does. */
   cover(bytes: number): Promise<void>;
-  /** Throws when the job is somebody else's by now. */
+  /** Throws when another worker owns the job. */
   stillOurs(): Promise<void>;
 }
 
@@ -35,7 +38,7 @@ type Deps = Pick<ImportDeps, 'store' | 'fetcher' | 'disk'>;
 const MAX_REDIRECTS = 5;
 const IDLE_MS = 30_000;
 const SAVE_MS = 2000;
-/** A run holds a place that others wait for no longer than this. */
+/** Maximum duration of a run, which occupies a slot that others wait for. */
 const LONGEST_MS = 12 * 3_600_000;
 const PAUSE_MS = 500;
 const CONTENT_TYPE = 'application/octet-stream';
@@ -76,8 +79,8 @@ export async function download(deps: Deps, run: DownloadRun): Promise<Progress> 
 }
 
 /**
- * Throws what must end this run: everything but a break that came further than any before. A server that cannot go
- * on from there and breaks at the same place again would otherwise be asked for ever.
+ * Throws failures that must end this run: all except a connection that broke after making progress. A server
+ * that cannot resume and breaks at the same offset would otherwise be retried forever.
  */
 function goOn(run: DownloadRun, { failure, isWhole }: TrackedBody, isFurther: boolean): void {
   run.signal.throwIfAborted();
@@ -94,7 +97,7 @@ async function finished(run: DownloadRun, { state, total, validator }: Start): P
   return progress;
 }
 
-/** Asks for what is missing. */
+/** Requests the missing bytes. */
 async function ask(
   { fetcher }: Deps,
   run: DownloadRun,
@@ -118,7 +121,7 @@ async function ask(
   }
 }
 
-/** Makes room for the body where it belongs: behind what is there, or in a new file. */
+/** Prepares the file for the body: appends to the bytes already stored or starts a new file. */
 async function place(deps: Deps, run: DownloadRun, old: PartialState | null, body: Body): Promise<Progress> {
   const { offset, total, validator } = body;
   if (total !== null && total > MAX_FILE_BYTES) throw tooLarge();

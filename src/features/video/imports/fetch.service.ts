@@ -17,10 +17,10 @@ import type { ImportDeps } from './service.ts';
 import { watchSuspension } from './suspension-watch.ts';
 
 type Run = JobRun<{ importId: string }>;
-/** An import whose video is there. */
+/** Import whose video exists. */
 type OpenImport = ImportRow & { video_id: string };
 
-/** Where the store stood last, to be removed when it is of no use. */
+/** Last known state of the partial file, so that it can be removed when it is no longer needed. */
 interface Held {
   state: PartialState | null;
 }
@@ -28,7 +28,10 @@ interface Held {
 const TROUBLE_SEC = 60;
 const INTERNAL = 'The import failed because of an internal error.';
 
-/** The handler of `importJob`: fetches the file, hands it to the video, or says why not. */
+/**
+ * Creates the handler of `importJob`: fetches the file and passes it to the video, or records why that
+ * failed.
+ */
 export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void> {
   return async (run) => {
     const row = await begin(deps, run);
@@ -53,12 +56,15 @@ export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void
   };
 }
 
-/** What was received is kept; the job looks now and then whether the account is back. */
+/** Defers the job until the account is active again; the bytes received are retained. */
 function suspended(): JobDeferredError {
   return new JobDeferredError('The account is suspended.', TROUBLE_SEC);
 }
 
-/** Always throws. What was received for an import that has ended is of no use; any other run goes on with it. */
+/**
+ * Rethrows the reason of the abort. Discards the bytes received when the import has ended; otherwise the next
+ * run resumes from them.
+ */
 async function stopped(deps: ImportDeps, { signal }: Run, row: OpenImport, held: Held): Promise<never> {
   const now = await repository.findAnyImport(deps.db, row.id);
   if (now === undefined || now.video_id !== row.video_id || isTerminal(now.status)) {
@@ -67,7 +73,7 @@ async function stopped(deps: ImportDeps, { signal }: Run, row: OpenImport, held:
   throw signal.reason;
 }
 
-/** @returns null when there is nothing to fetch any more. */
+/** @returns null when there is nothing left to fetch. */
 function begin({ events }: ImportDeps, run: Run): Promise<OpenImport | null> {
   return events.transaction(async (tx) => {
     const row = await repository.lockImport(tx, run.payload.importId);
@@ -117,7 +123,10 @@ async function leftBy({ store }: ImportDeps, row: OpenImport): Promise<Progress 
   return { state, total: row.bytes_total, validator: row.validator };
 }
 
-/** Where the download stands; the storage of all of it is reserved once it is known. */
+/**
+ * Stores the progress of the download; the storage of the whole file is reserved as soon as its size is
+ * known.
+ */
 function save(
   { events, intake }: ImportDeps,
   run: Run,
@@ -138,7 +147,7 @@ function save(
   return intake.hold.makingRoom(row.workspace_id, write);
 }
 
-/** The file is whole: the video is queued for processing, whose end is the import's. */
+/** Passes the complete file to the video, which is queued for processing; the import ends with it. */
 async function handOver(
   deps: ImportDeps,
   run: Run,
@@ -167,7 +176,7 @@ async function fail(deps: ImportDeps, run: Run, row: OpenImport, failure: Import
   });
 }
 
-/** Under the locks of workspace, video and import, while the job is ours. */
+/** Runs `work` under the locks of workspace, video and import, while this worker owns the job. */
 function underLocks<T>(
   { events, intake }: ImportDeps,
   run: Run,
@@ -184,7 +193,7 @@ function underLocks<T>(
 
 const describe = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** What the owner is told. */
+/** Maps an error to the failure shown to the owner. */
 function failureOf(error: unknown): ImportFailure {
   if (error instanceof ImportFailure) return error;
   if (error instanceof GuardError) return unreachable(`The URL cannot be used: ${error.reason}.`, false);

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../../jobs/job.ts';
 
-/** Fetches the file of one import; its key is the import's id. */
+/** Job that fetches the file of one import; its key is the import's ID. */
 export const importJob = defineJob({
   name: 'import.fetch',
   payload: Type.Object({ importId: Type.String() }),

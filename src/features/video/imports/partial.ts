@@ -12,22 +12,24 @@ interface Target {
 
 type Stored = Pick<ImportRow, 'id' | 'workspace_id' | 'video_id' | 'bytes_received' | 'storage_state'>;
 
-/** Where the original of an import is stored (docs/decisions/storage-and-quota.md#keys). */
+/**
+ * Returns the key under which the original of an import is stored (docs/decisions/storage-and-quota.md#keys).
+ */
 export function keyOf({ id, workspace_id, video_id }: Stored): string {
   return originalKey({ workspace_id, id: `${video_id}` }, id);
 }
 
-/** What waits for the file of an import: a video, or the file that is to replace that of a video. */
+/** Returns the target of an import's file: a video, or a replacement of a video's file. */
 export function targetOf({ id, workspace_id: workspaceId, video_id: videoId, replaces }: Target) {
   return { workspaceId, videoId, ...(replaces && { importId: id }) };
 }
 
-/** What the store said last; null while nothing was received. */
+/** Returns the last state reported by the store; null while nothing was received. */
 export function partialOf({ bytes_received: sizeBytes, storage_state: driver }: Stored): PartialState | null {
   return driver === null ? null : { sizeBytes, driver };
 }
 
-/** Removes what was received for nothing; the purge of the video removes what is left here. */
+/** Removes the bytes of an abandoned download; the purge of the video removes anything left here. */
 export async function discardPartial(
   { store, log }: { store: BlobStore; log: Logger },
   key: string,

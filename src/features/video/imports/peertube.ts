@@ -10,7 +10,7 @@ const File = Type.Object({
   fileUrl: Type.String(),
   hasVideo: Type.Optional(Type.Boolean()),
 });
-/** `GET /api/v1/videos/{id}` of PeerTube, as far as it is needed. */
+/** Required part of PeerTube's response to `GET /api/v1/videos/{id}`. */
 const Answer = Type.Object({
   files: Type.Array(File),
   streamingPlaylists: Type.Optional(Type.Array(Type.Object({ files: Type.Array(File) }))),
@@ -21,12 +21,7 @@ const answers = compileSchema(Answer);
 const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2 ** 20;
 
-/**
- * The best file of the video that a watch page of PeerTube shows.
- *
- * @throws {ImportFailure} when the address is none of PeerTube's.
- * @throws {GuardError} @throws {OutboundError}
- */
+/** Returns the URL of the best file of a PeerTube watch page. */
 export async function peerTubeFile(outbound: Pick<Outbound, 'download'>, page: URL): Promise<string> {
   const { status, bytes } = await outbound.download({
     url: new URL(`/api/v1/videos/${peerTubeId(page) ?? ''}`, page).href,
@@ -51,7 +46,7 @@ export async function peerTubeFile(outbound: Pick<Outbound, 'download'>, page: U
 
 function filesOf({ files, streamingPlaylists = [] }: Answer): Static<typeof File>[] {
   const all = [...files, ...streamingPlaylists.flatMap((playlist) => playlist.files)];
-  // Some hold the sound alone: their resolution is 0.
+  // Audio-only files have a resolution of 0.
   return all.filter((file) => file.resolution.id > 0 && file.hasVideo !== false);
 }
 

@@ -32,7 +32,7 @@ async function begin(id: string, sourceUrl: string): Promise<string> {
   return (await replace(id, { sourceUrl })).assertOk(201).string('data.replacement.importId');
 }
 
-/** Nothing on the disk has to do with the import. */
+/** Waits until nothing on the disk belongs to the import. */
 function isGone(importId: string): Promise<unknown> {
   const folder = fixture.app.container.config.DATA_DIR;
   const left = async () =>
@@ -45,7 +45,7 @@ const tell = (event: typeof videoReplaced | typeof videoReplacementFailed, data:
     append<typeof event.data>(event, workspaceId, { ...event.sample, uploadId: null, ...data }),
   );
 
-test('the file that replaces another is fetched, and the video is as before meanwhile', async () => {
+test('the replacement file is fetched while the video stays unchanged', async () => {
   const id = await ready();
   const { replacement: none, ...before } = Object((await read(id)).at('data'));
   assert.equal(none, null);
@@ -79,7 +79,7 @@ test('the file that replaces another is fetched, and the video is as before mean
   assert.equal(Object(event).data.importId, importId);
 });
 
-test('a file that cannot be played fails its import; a replacement that is cancelled ends it', async () => {
+test('an unplayable file fails its import; canceling the replacement ends the import', async () => {
   const first = await ready();
   const failed = await begin(
     first,
@@ -125,7 +125,7 @@ test('a file that cannot be played fails its import; a replacement that is cance
   });
 });
 
-test('C23.10: a replacement whose source answers 404 fails at once, leaves the video as it is and can be retried', async () => {
+test('C23.10: a replacement whose source answers 404 fails immediately, leaves the video unchanged and can be retried', async () => {
   const usedBefore = await fixture.used(workspaceId);
   const id = await ready();
   const importId = await begin(id, `${fixture.source.url}/late.mp4`);
@@ -155,7 +155,7 @@ test('C23.10: a replacement whose source answers 404 fails at once, leaves the v
   await fixture.reached(key, importId, 'CANCELED');
 });
 
-test('what an import refuses is refused, and only a READY video has a file to replace', async () => {
+test('replacements reject the same URLs as imports, and only the file of a READY video can be replaced', async () => {
   const { db, sql } = fixture.app.container;
   const id = await ready();
   const own = fixture.served('/own.mp4', () => bytes);

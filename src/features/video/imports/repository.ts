@@ -30,7 +30,7 @@ export function findImport(db: Db, workspaceId: string, id: string): Promise<Imp
     .executeTakeFirst();
 }
 
-/** For the worker, which knows only the id. */
+/** Finds an import in any workspace, for the worker, which knows only the ID. */
 export function findAnyImport(db: Db, id: string): Promise<ImportRow | undefined> {
   return db.selectFrom('import').selectAll().where('id', '=', id).executeTakeFirst();
 }
@@ -55,17 +55,17 @@ export function listImports(
     .execute();
 }
 
-/** By id alone: it was found in its workspace, or by its job, before. */
+/** Locks an import by ID. The caller has already found it in its workspace or by its job. */
 export function lockImport(tx: Tx, id: string): Promise<ImportRow> {
   return tx.selectFrom('import').selectAll().where('id', '=', id).forUpdate().executeTakeFirstOrThrow();
 }
 
-/** The import that the video comes from. */
+/** Locks the import that the video comes from. */
 export function lockImportOf(tx: Tx, videoId: string): Promise<ImportRow | undefined> {
   return importsOf(tx, videoId).where('replaces', '=', false).executeTakeFirst();
 }
 
-/** That, and those of files that were to replace its own. */
+/** Locks that import and those of replacements of the video's file. */
 export function lockImportsOf(tx: Tx, videoId: string): Promise<ImportRow[]> {
   return importsOf(tx, videoId).execute();
 }

@@ -34,7 +34,7 @@ const failing = (id: string) =>
     { timeoutMs: 20_000, intervalMs: 50 },
   );
 
-/** An import of `path` that has failed, whose video was given settings since. */
+/** Creates a failed import of `path` whose video settings were changed afterwards. */
 async function failed(path: string) {
   const id = await fixture.create(key, { sourceUrl: fixture.source.url + path });
   const first = (await fixture.video(key, id)).string('data.id');
@@ -43,7 +43,11 @@ async function failed(path: string) {
   return { id, first };
 }
 
-/** Tries it again with a source that works. @returns the video that has the file. */
+/**
+ * Retries the import with a working source.
+ *
+ * @returns the video that has the file.
+ */
 async function retried(path: string, id: string) {
   fixture.source.answers.set(
     path,
@@ -60,7 +64,7 @@ async function retried(path: string, id: string) {
   return video.string('data.id');
 }
 
-/** The failed run's job is over. */
+/** Reports whether the job of the failed run has ended. */
 const isOver = () =>
   waitFor(
     async () =>
@@ -70,7 +74,11 @@ const isOver = () =>
       ).length === 0,
   );
 
-/** Imports from a source with each status. @returns how often each source was asked until all have failed. */
+/**
+ * Creates imports from a source with each status and waits until all have failed.
+ *
+ * @returns the number of requests to each source.
+ */
 async function triesOf(statuses: readonly number[]): Promise<number[]> {
   fixture.source.requests.length = 0;
   const imports = statuses.map(async (status) => {
@@ -89,7 +97,7 @@ async function triesOf(statuses: readonly number[]): Promise<number[]> {
   return statuses.map((status) => tries.get(`/${status}.mp4`)?.length ?? 0);
 }
 
-test('C23.10: an import whose source answers 401, 403, 404, 410 or 451 fails at once with the status', async () => {
+test('C23.10: an import whose source answers 401, 403, 404, 410 or 451 fails immediately with the status', async () => {
   assert.deepEqual(await triesOf([401, 403, 404, 410, 451]), [1, 1, 1, 1, 1]);
 });
 
@@ -97,15 +105,15 @@ test('C23.10: an import whose source answers 408, 425, 429 or 5xx is retried', a
   assert.deepEqual(await triesOf([408, 425, 429, 503]), [3, 3, 3, 3]);
 });
 
-test('an import that never got a byte keeps its video, with its id and settings', async () => {
+test('an import that never received a byte retains its video, with its ID and settings', async () => {
   fixture.source.answers.set('/none.mp4', (_request, response) => void response.writeHead(404).end());
   const { id, first } = await failed('/none.mp4');
   await isOver();
   assert.equal(await retried('/none.mp4', id), first);
 });
 
-test('one that did gets a new video with the settings of the old one', async () => {
-  // In pieces: what arrives together with the cut may count as never received.
+test('an import that received bytes gets a new video with the settings of the old one', async () => {
+  // Sent in parts: bytes that arrive together with the break may count as never received.
   const options = { ranges: false, cutAfter: 100_000, length: bytes.length, pauseMs: 50 };
   fixture.source.answers.set(
     '/some.mp4',

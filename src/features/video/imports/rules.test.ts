@@ -5,7 +5,7 @@ import { ImportFailure, parseResponse, progressOf, type ReceivedState, sourceOf,
 const headers = (entries: Record<string, string>) => new Map(Object.entries(entries));
 const received: ReceivedState = { bytes: 100, total: 1000, validator: '"a"' };
 
-test('where an address leads', () => {
+test('each URL is classified by its provider', () => {
   const cases: [string, string, boolean][] = [
     ['https://www.youtube.com/watch?v=abc', 'YOUTUBE', false],
     ['https://youtu.be/abc', 'YOUTUBE', false],
@@ -36,7 +36,7 @@ test('the title is the name of the file, or of the host', () => {
   assert.ok(title(`https://a.example/${'%F0%9F%8E%AC'.repeat(300)}.mp4`).length <= 200);
 });
 
-test('what an answer says about the rest of the file', () => {
+test('response headers yield the offset, total and validator of the remaining bytes', () => {
   const ok = { 'content-length': '1000', etag: '"a"' };
   assert.deepEqual(parseResponse(200, headers(ok), received), { offset: 0, total: 1000, validator: '"a"' });
   const part = { 'content-length': '900', 'content-range': 'bytes 100-999/1000', etag: '"a"' };
@@ -54,7 +54,7 @@ test('what an answer says about the rest of the file', () => {
   passing(206, { 'content-range': 'bytes 50-999/1000' });
   passing(206, {});
   passing(206, { 'content-range': 'bytes 100-1999/2000' });
-  // Nobody asked for a part: its total would be taken for the file's.
+  // An unrequested partial response: its total would be taken for the size of the file.
   passing(206, { 'content-range': 'bytes 0-999/1' }, { bytes: 0, total: null, validator: null });
   passing(206, { 'content-range': 'bytes 100-999/1000' }, { ...received, validator: null });
   passing(416, { 'content-range': 'bytes */50' });
@@ -67,7 +67,7 @@ test('what an answer says about the rest of the file', () => {
   );
 });
 
-test('only what stands for exactly these bytes is a validator', () => {
+test('only headers that identify exactly these bytes are validators', () => {
   const validator = (entries: Record<string, string>) =>
     parseResponse(200, headers(entries), received)?.validator;
   assert.equal(validator({ etag: 'W/"a"' }), null);
@@ -76,7 +76,7 @@ test('only what stands for exactly these bytes is a validator', () => {
   assert.equal(validator({}), null);
 });
 
-test('what is no video file is refused for good', () => {
+test('a response that is not a video file fails permanently', () => {
   const types = [
     'text/html; charset=utf-8',
     'application/vnd.apple.mpegurl',
@@ -97,7 +97,7 @@ test('what is no video file is refused for good', () => {
   }
 });
 
-test('progress stands at 100 only when the file is there', () => {
+test('progress is 100 only after the whole file has been received', () => {
   assert.equal(progressOf('DOWNLOADING', 999, 1000), 99);
   assert.equal(progressOf('DOWNLOADING', 1000, 1000), 99);
   assert.equal(progressOf('DOWNLOADING', 500, null), 0);

@@ -1,7 +1,7 @@
-/** What an address and an answer say: pure. */
+/** Rules for source URLs and their responses. Pure. */
 import type { ImportProvider, ImportStatus } from '../../../platform/db/tables.generated.ts';
 
-/** Neither waits nor runs. */
+/** Reports whether an import neither waits nor runs. */
 export function isTerminal(status: ImportStatus): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELED';
 }
@@ -15,10 +15,10 @@ export type ImportErrorCode =
   | 'QUOTA_EXCEEDED'
   | 'INTERNAL';
 
-/** Why an import cannot go on; the message is shown to its owner. */
+/** Failure that ends an import or its current attempt; the message is shown to the owner. */
 export class ImportFailure extends Error {
   readonly code: ImportErrorCode;
-  /** Another try may succeed. */
+  /** Whether another try may succeed. */
   readonly isPassing: boolean;
 
   constructor(code: ImportErrorCode, message: string, isPassing = false) {
@@ -45,11 +45,11 @@ const PEERTUBE_PAGE = /^\/(?:w|videos\/(?:watch|embed))\/([A-Za-z0-9-]{8,64})\/?
 
 export interface Source {
   provider: ImportProvider;
-  /** Why nothing can be fetched from there; null when it can be tried. */
+  /** Reason why nothing can be fetched from the URL; null when it can be tried. */
   refusal: string | null;
 }
 
-/** What kind of address it is. The file of a page of YouTube, Vimeo or Twitch is not to be had. */
+/** Classifies a source URL. The files behind pages of YouTube, Vimeo and Twitch cannot be imported. */
 export function sourceOf(url: URL): Source {
   const host = url.hostname.toLowerCase();
   const page = PAGES.find(({ hosts }) => hosts.test(host));
@@ -63,14 +63,14 @@ export function sourceOf(url: URL): Source {
   return { provider: peerTubeId(url) === null ? 'URL' : 'PEERTUBE', refusal: null };
 }
 
-/** The id of the video that a watch page of PeerTube shows. */
+/** Returns the video ID of a PeerTube watch page. */
 export function peerTubeId(url: URL): string | null {
   return PEERTUBE_PAGE.exec(url.pathname)?.[1] ?? null;
 }
 
 const TITLE_LENGTH = 200;
 
-/** The name of the file without its ending, or of the host. */
+/** Returns the file name without its extension, or the host. */
 export function titleOf(url: URL): string {
   const last = url.pathname.split('/').findLast((part) => part !== '') ?? '';
   const name = decoded(last)
@@ -88,22 +88,24 @@ function decoded(text: string): string {
   }
 }
 
-/** What is known of the bytes that were received. */
+/** State of the bytes already received. */
 export interface ReceivedState {
   bytes: number;
   total: number | null;
   validator: string | null;
 }
 
-/** The headers that ask for what is missing; all of it where the server has not said what it is. */
+/**
+ * Returns the headers that request the missing bytes; none, hence the whole file, when there is no validator.
+ */
 export function rangeHeaders({ bytes, validator }: ReceivedState): Record<string, string> {
   return bytes > 0 && validator !== null ? { Range: `bytes=${bytes}-`, 'If-Range': validator } : {};
 }
 
 export interface Body {
-  /** Where its first byte belongs: at the end of what is there, or 0. */
+  /** Position of the first byte: the end of the bytes already received, or 0. */
   offset: number;
-  /** Of the whole file; null when the server does not say it. */
+  /** Size of the whole file; null when the server does not send it. */
   total: number | null;
   validator: string | null;
 }
@@ -115,7 +117,7 @@ const NO_MEDIA: readonly [RegExp, string][] = [
   [/^image\//, 'a picture'],
 ];
 
-/** Statuses by which a source refuses the file: another try gets the same answer. */
+/** Statuses by which a source denies the file: another try would get the same response. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([401, 403, 404, 410, 451]);
 
 /** Returns the failure that a status of the source stands for. */
@@ -125,7 +127,7 @@ export function failureOfStatus(server: string, status: number): ImportFailure {
 }
 
 /**
- * How an answer goes on with what was received.
+ * Determines how a response continues the bytes already received.
  *
  * @returns null when nothing is missing.
  * @throws {ImportFailure}
@@ -184,7 +186,7 @@ function lengthOf(headers: ReadonlyMap<string, string>): number | null {
   return /^\d{1,15}$/.test(text) ? Number(text) : null;
 }
 
-/** A weak ETag does not stand for the bytes. */
+/** A weak ETag does not identify the exact bytes. */
 function validatorOf(headers: ReadonlyMap<string, string>): string | null {
   if (headers.get('accept-ranges') === 'none') return null;
   const etag = headers.get('etag');
@@ -192,7 +194,7 @@ function validatorOf(headers: ReadonlyMap<string, string>): string | null {
   return headers.get('last-modified') ?? null;
 }
 
-/** Of the download, in whole percent; 100 is kept for a file that is there. */
+/** Returns the progress of the download in whole percent; 100 is reserved for a complete file. */
 export function progressOf(status: ImportStatus, received: number, total: number | null): number {
   if (status === 'PROCESSING' || status === 'COMPLETED') return 100;
   if (total === null || total === 0) return 0;

@@ -57,23 +57,26 @@ export interface Imports {
   /** @throws {AppError} CONFLICT when it has ended. */
   cancel(workspaceId: string, id: string): Promise<ImportRow>;
   /**
-   * Ends one whose replacement is cancelled, under the locks of workspace and video.
+   * Ends an import whose replacement is canceled, under the locks of workspace and video.
    *
-   * @returns what removes its bytes once that is committed.
+   * @returns a function that removes its bytes after the commit.
    */
   cancelFor(tx: Tx, id: string): Promise<() => Promise<void>>;
   /**
-   * Begins anew: with the video that it had where no byte of it was accepted, otherwise with a new one of the same
-   * settings.
+   * Restarts an import: with its existing video when none of its bytes were accepted, otherwise with a new
+   * video of the same settings.
    *
-   * @throws {AppError} CONFLICT unless it is FAILED or CANCELED; where it was to replace a file, also as `replace`
-   * does, and when bytes of it were accepted.
+   * @throws {AppError} CONFLICT unless it is FAILED or CANCELED; for a replacement, also as `replace` does,
+   *   and when bytes of it were accepted.
    */
   retry(workspaceId: string, id: string): Promise<ImportRow>;
 }
 
 const URL_LENGTH = 4096;
-/** So that a full storage refuses an import at once; its length is known only later. */
+/**
+ * Bytes reserved at creation so that full storage rejects an import immediately; the size is known only
+ * later.
+ */
 const FIRST_BYTES = 1;
 const CANCELED = { code: 'UPLOAD_EXPIRED', message: 'The import was canceled.' } as const;
 
@@ -100,7 +103,7 @@ export function createImports(deps: ImportDeps): Imports {
   };
 }
 
-/** @param replaced the video that has a file already. */
+/** @param replaced the video whose file is replaced. */
 async function create(
   deps: ImportDeps,
   workspaceId: string,
@@ -141,7 +144,7 @@ async function create(
   return deps.intake.hold.makingRoom(workspaceId, make);
 }
 
-/** @throws {AppError} BAD_REQUEST, field `sourceUrl`, when the address must not be dialled. */
+/** @throws {AppError} BAD_REQUEST, field `sourceUrl`, when the address is blocked. */
 async function checkSource({ fetcher }: ImportDeps, url: string): Promise<void> {
   try {
     await fetcher.checkUrl(url, { maxLength: URL_LENGTH, http: true });
@@ -156,12 +159,7 @@ type Wanted = Pick<
   'id' | 'workspace_id' | 'video_id' | 'title' | 'visibility' | 'metadata' | 'replaces'
 >;
 
-/**
- * The video, or what replaces the file of one, and the job of a run.
- *
- * @param keeps the video that it has, if that has no file.
- * @returns the id of the video.
- */
+/** Creates the video, or the replacement of a video's file, and the job of a run. */
 async function begin(
   { intake, jobs }: ImportDeps,
   tx: Tx,
@@ -199,7 +197,7 @@ async function cancel(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
     if (videoId !== null) await intake.fail(tx, append, targetOf({ ...row, video_id: videoId }), CANCELED);
     return canceled;
   });
-  // The run that is told of it does so too: it may have written since.
+  // The aborted run discards its file too, since it may have written more in the interim.
   await discardPartial(deps, keyOf(found), partialOf(found));
   return after;
 }
@@ -214,7 +212,7 @@ function retry(deps: ImportDeps, found: ImportRow): Promise<ImportRow> {
       if ((row.status !== 'FAILED' && row.status !== 'CANCELED') || row.video_id !== videoId) {
         throw new AppError('CONFLICT', { message: `The import is ${row.status}.` });
       }
-      // The run of a cancelled one may be at its end only now: where it had a file it may write to it still.
+      // The run of a canceled import may still be ending: where it had a file, it may still write to it.
       const isUntouched = row.bytes_received === 0 && (row.status === 'FAILED' || row.storage_state === null);
       if (row.replaces && !isUntouched) {
         const message = 'The file was partially received: start another replacement instead.';

@@ -1,4 +1,4 @@
-/** Looks after the account of a download, which may wait for its source for half a minute. */
+/** Watches the account of a download, which may wait for its source for half a minute. */
 export interface SuspensionWatch {
   /** Aborted once the account is suspended. */
   signal: AbortSignal;
@@ -7,7 +7,7 @@ export interface SuspensionWatch {
 
 const LOOK_MS = 1000;
 
-/** @param isSuspended a failure is tried again at the next look. */
+/** @param isSuspended a failure is retried at the next check. */
 export function watchSuspension(isSuspended: () => Promise<boolean>): SuspensionWatch {
   const controller = new AbortController();
   const look = async () => {

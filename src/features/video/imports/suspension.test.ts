@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => fixture.close());
 
-test('the download of a suspended account is broken off, and goes on when it is lifted', async () => {
+test('the download of a suspended account is interrupted and resumes when the suspension is lifted', async () => {
   const { app, source } = fixture;
   const { account, key } = await app.createKey();
   const bytes = randomBytes(300_000);
@@ -23,7 +23,7 @@ test('the download of a suspended account is broken off, and goes on when it is 
     response.on('close', () => {
       isOver = true;
     });
-    // The head, some bytes, and then nothing: a source that takes its time.
+    // The headers and some bytes, then nothing: a slow source.
     response.writeHead(200, { 'content-length': bytes.length, etag: '"a"', 'accept-ranges': 'bytes' });
     response.write(bytes.subarray(0, 100_000));
   });

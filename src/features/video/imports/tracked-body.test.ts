@@ -21,7 +21,7 @@ async function read(deadline: number) {
   return { body, bytes, stopped };
 }
 
-test('a download that takes all day ends for good', async () => {
+test('a download that exceeds its deadline fails permanently', async () => {
   const inTime = await read(performance.now() + 60_000);
   assert.deepEqual([inTime.bytes, inTime.body.isWhole], [30, true]);
   const late = await read(performance.now() - 1);

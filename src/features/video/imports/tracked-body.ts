@@ -2,25 +2,28 @@ import { MAX_FILE_BYTES } from '../../../kernel/plans.ts';
 import { ImportFailure } from './rules.ts';
 
 interface Watch {
-  /** Where the first chunk belongs. */
+  /** Position of the first chunk in the file. */
   offset: number;
-  /** So many bytes have been announced of the whole file; null when the server does not say. */
+  /** Announced size of the whole file; null when the server does not send it. */
   total: number | null;
-  /** Reserves before the file grows to so many bytes. */
+  /** Reserves storage before the file grows to `bytes`. */
   cover: (bytes: number) => Promise<void>;
-  /** Asks whether the disk has room for so many bytes more. */
+  /** Checks whether the disk has room for another `bytes`. */
   admit: (bytes: number) => Promise<void>;
-  /** Called when the stream has stood still for so long that the job may be somebody else's. */
+  /** Called when the stream has stalled long enough that another worker may own the job. */
   stillOurs: () => Promise<void>;
-  /** `performance.now()` when the download has taken all the time that it may. */
+  /** `performance.now()` at which the download must have ended. */
   deadline: number;
-  /** Ends the connection: what was read ahead of the failure is not waited for. */
+  /** Closes the connection; bytes buffered before the failure are dropped. */
   stop: (reason: unknown) => void;
 }
 
-/** Between two chunks; less than the time after which another worker takes the job. */
+/**
+ * Pause between two chunks that triggers a check; less than the time after which another worker takes the
+ * job.
+ */
 const STILL_MS = 5000;
-/** Who sends less than `SLOW_BYTES` in `SLOW_MS` holds a place that others wait for. */
+/** Window in which a source must send `SLOW_BYTES`; slower ones occupy a slot that others wait for. */
 const SLOW_MS = 60_000;
 const SLOW_BYTES = 256 * 1024;
 
@@ -29,9 +32,9 @@ const SLOW_BYTES = 256 * 1024;
  * was.
  */
 export class TrackedBody implements AsyncIterable<Uint8Array> {
-  /** The body came to the end that the server meant. */
+  /** Whether the body ended as the server intended. */
   isWhole = false;
-  /** What ended it too soon; null while nothing has. */
+  /** Failure that ended the body early; null when there was none. */
   failure: unknown = null;
   readonly #body: AsyncIterable<Uint8Array>;
   readonly #watch: Watch;
@@ -41,7 +44,7 @@ export class TrackedBody implements AsyncIterable<Uint8Array> {
     this.#watch = watch;
   }
 
-  /** The first failure counts. */
+  /** Records the first failure. */
   fail(error: unknown): void {
     this.failure ??= error;
     this.#watch.stop(error);
@@ -76,7 +79,7 @@ export function tooLarge(): ImportFailure {
   return new ImportFailure('SIZE_EXCEEDED', 'The file is larger than 100 GB.');
 }
 
-/** So slow that no other try would end sooner. */
+/** Creates the permanent failure of a download that no retry would finish sooner. */
 function tooSlow(): ImportFailure {
   return new ImportFailure('SOURCE_UNREACHABLE', 'The download exceeded the 12-hour limit.');
 }

@@ -25,10 +25,10 @@ const call = (method: string, path: string, body?: unknown) =>
 async function createPlaylist(body: object = {}): Promise<string> {
   return (await call('POST', '/playlists', { title: 'A playlist', ...body })).assertOk(201).string('data.id');
 }
-/** A READY video of a minute, without pictures unless told. */
+/** Inserts a READY video of one minute, without images by default. */
 const video = (columns: Parameters<typeof insertReadyVideo>[2] = {}, workspace = account.live) =>
   insertReadyVideo(app.container.db, workspace, { image_folder: null, ...columns });
-/** One that cannot be played. */
+/** Inserts a video that is not playable. */
 const unready = (columns: Parameters<typeof insertVideo>[2]) =>
   insertVideo(app.container.db, account.live, columns);
 async function add(list: string, videoId: string, more: object = {}): Promise<string> {
@@ -54,7 +54,7 @@ async function events(id: string): Promise<[string, Record<string, unknown>][]> 
 }
 
 describe('/playlists', () => {
-  test('201 with the whole resource and its defaults; it can be read, and is in the list', async () => {
+  test('201 with the whole resource and its defaults; the playlist can be read, and is listed', async () => {
     const created = (await call('POST', '/playlists', { title: 'First' })).assertOk(201);
     const id = created.string('data.id');
     assert.match(id, /^pls_[0-9a-hjkmnp-tv-z]{26}$/);
@@ -78,7 +78,7 @@ describe('/playlists', () => {
     assert.deepEqual(listed.at('data'), [data]);
   });
 
-  test('each wrong input is named', async () => {
+  test('each invalid input is named', async () => {
     for (const [body, field] of [
       [{}, 'title'],
       [{ title: ' ' }, 'title'],
@@ -91,7 +91,7 @@ describe('/playlists', () => {
     (await call('GET', '/playlists?visibility=TIER')).assertError('BAD_REQUEST', 'visibility');
   });
 
-  test('a change is kept and moves updatedAt on; one that changes nothing is none', async () => {
+  test('a change is stored and advances updatedAt; an update that changes no field does not', async () => {
     const id = await createPlaylist();
     const created = (await get(id)).string('data.updatedAt');
     const body = { title: 'Other', description: 'Words', visibility: 'UNLISTED' };
@@ -109,7 +109,7 @@ describe('/playlists', () => {
     assert.equal((await call('GET', '/playlists?visibility=UNLISTED')).list('data').length, 1);
   });
 
-  test('a deleted playlist is gone, its videos are not', async () => {
+  test('a deleted playlist is gone, its videos remain', async () => {
     const id = await createPlaylist();
     const videoId = await video();
     await add(id, videoId);
@@ -127,7 +127,7 @@ describe('/playlists', () => {
     await add(await createPlaylist(), videoId);
   });
 
-  test('reading takes playlists:read; writing takes playlists:write and a key that may write', async () => {
+  test('reading requires playlists:read; writing requires playlists:write and a key with write access', async () => {
     const id = await createPlaylist();
     const reader = await app.createKey({ account, scope: 'READ_ONLY' });
     const stranger = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:write'] });
@@ -144,7 +144,7 @@ describe('/playlists', () => {
     (await patch(writer.key)).assertOk(200);
   });
 
-  test('every change is told with its number', async () => {
+  test('every change emits an event with its sequence number', async () => {
     const id = await createPlaylist({ title: 'One' });
     const item = await add(id, await video());
     await call('PATCH', `/playlists/${id}`, { title: 'Two' });
@@ -170,7 +170,7 @@ describe('/playlists', () => {
 });
 
 describe('/playlists/{id}/items', () => {
-  test('an item has its place, its span and what is shown of its video', async () => {
+  test('an item has its position, its playback range and the details of its video', async () => {
     const id = await createPlaylist();
     const videoId = await video({ title: 'Talk', duration_sec: 90.5 });
     const body = { videoId, note: 'From here', startSec: 10, stopSec: 40.5 };
@@ -193,7 +193,7 @@ describe('/playlists/{id}/items', () => {
     assert.deepEqual([playlist.at('data.itemCount'), playlist.at('data.totalDurationSec')], [1, 31]);
   });
 
-  test('a position moves what is behind it on; the same video may be there twice', async () => {
+  test('inserting at a position moves later items back; a playlist may contain a video twice', async () => {
     const id = await createPlaylist();
     const videoId = await video();
     const b = await add(id, videoId);
@@ -214,7 +214,7 @@ describe('/playlists/{id}/items', () => {
     (await call('DELETE', `/playlists/${id}/items/${b}`)).assertError('NOT_FOUND');
   });
 
-  test('each wrong input is named, and nothing is changed', async () => {
+  test('each invalid input is named, and nothing is changed', async () => {
     const id = await createPlaylist();
     const videoId = await video();
     const item = await add(id, videoId, { startSec: 5, stopSec: 9 });
@@ -244,7 +244,7 @@ describe('/playlists/{id}/items', () => {
     assert.deepEqual([answer.at('data.startSec'), answer.at('data.stopSec')], [9, null]);
   });
 
-  test('a video that is missing, deleted or somebody else’s is 404; so is an item of another playlist', async () => {
+  test('missing, deleted and foreign videos get 404; so do items of another playlist', async () => {
     const id = await createPlaylist();
     const other = await app.createAccount();
     const deleted = await video();
@@ -260,7 +260,7 @@ describe('/playlists/{id}/items', () => {
     assert.deepEqual(await order(id), []);
   });
 
-  test('a deleted video keeps its item and shows nothing; one that is processed is not available yet', async () => {
+  test('a deleted video leaves an empty item; one that is being processed is not available yet', async () => {
     const id = await createPlaylist();
     const gone = await video({ title: 'Gone' });
     for (const videoId of [gone, await unready({ status: 'PROCESSING', duration_sec: 30 })])
@@ -277,7 +277,7 @@ describe('/playlists/{id}/items', () => {
     assert.deepEqual([playlist.at('data.itemCount'), playlist.at('data.totalDurationSec')], [4, 30]);
   });
 
-  test('the thumbnail is the chosen video’s while it is in the list, else the first that there is', async () => {
+  test('the thumbnail is the selected video’s while it is in the list, otherwise the first available one', async () => {
     const id = await createPlaylist();
     const [plain, first, second] = [
       await video(),
@@ -303,7 +303,7 @@ describe('/playlists/{id}/items', () => {
 });
 
 describe('PUT /playlists/{id}/items/order', () => {
-  test('the items stand in the order given; the playlist is the answer', async () => {
+  test('the items take the given order; the response is the playlist', async () => {
     const id = await createPlaylist();
     const videoId = await video();
     const [a, b, c] = [await add(id, videoId), await add(id, videoId), await add(id, videoId)];
@@ -320,7 +320,7 @@ describe('PUT /playlists/{id}/items/order', () => {
     assert.deepEqual(await order(id), [c, a, b]);
   });
 
-  test('409 when the playlist was changed since the state that the caller names', async () => {
+  test('409 when the playlist was changed since the state sent by the caller', async () => {
     const id = await createPlaylist();
     const [a, b] = [await add(id, await video()), await add(id, await video())];
     const updatedAt = (await get(id)).string('data.updatedAt');

@@ -42,8 +42,8 @@ async function stored(id: string): Promise<string[]> {
 const call = (method: string, path: string, body?: unknown) =>
   app.request(method, path, body === undefined ? { key } : { key, body });
 
-describe('many at once', () => {
-  test('inserts at the front, the middle and the end are all there', async () => {
+describe('concurrent changes', () => {
+  test('concurrent inserts at the front, the middle and the end are all stored', async () => {
     const { id } = await createPlaylist(2);
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -70,7 +70,7 @@ describe('many at once', () => {
     );
     const count = (status: number) => answers.filter((answer) => answer.status === status).length;
     assert.equal(count(201), 6);
-    // An order of items that are not there any more, or were not all.
+    // An order fails when items were removed or added in the interim.
     assert.ok(answers.every(({ status }) => [200, 201, 400, 409].includes(status)));
     const left = await stored(id);
     assert.equal(left.length, 30);
@@ -85,7 +85,7 @@ describe('many at once', () => {
     assert.equal(last?.body.data.itemCount, 30);
   });
 
-  test('an order of 5000 is put at once, and nothing is added to it', async () => {
+  test('an order of 5000 items is stored in one request, and no further item can be added', async () => {
     const { id, items } = await createPlaylist(5000);
     const turned = items.toReversed();
     (await call('PUT', `/playlists/${id}/items/order`, { itemIds: turned })).assertOk(200);
@@ -124,7 +124,7 @@ describe('GET /playlists/{id}/items', () => {
     assert.deepEqual(await walk(id, 'createdAfter=2999-01-01T00:00:00Z'), []);
   });
 
-  test('a walk sees each item once while others come before it and the last one seen goes', async () => {
+  test('pagination returns each item once while items are inserted before it and the last one seen is removed', async () => {
     const { id, items } = await createPlaylist(9);
     for (const order of ['asc', 'desc']) {
       const before = await stored(id);
@@ -137,7 +137,7 @@ describe('GET /playlists/{id}/items', () => {
     }
   });
 
-  test('a cursor of another playlist or order is refused', async () => {
+  test('a cursor of another playlist or order is rejected', async () => {
     const [one, other] = [await createPlaylist(3), await createPlaylist(3)];
     const first = (await call('GET', `/playlists/${one.id}/items?limit=1`)).assertOk(200);
     const cursor = first.string('pagination.nextCursor');

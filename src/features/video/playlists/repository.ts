@@ -18,10 +18,13 @@ export type ItemRow = Selectable<PlaylistItemTable>;
 export type PlaylistChange = Updateable<PlaylistTable>;
 export type ItemChange = Updateable<PlaylistItemTable>;
 
-/** What follows from the items. */
+/** A playlist with the values derived from its items. */
 export interface PlaylistDetails extends PlaylistRow {
   item_count: number;
-  /** Of what can be played: a deleted or failed video counts nothing, an item with a span what it plays. */
+  /**
+   * Duration of the playable items: deleted and failed videos count 0, items with a range the length of the
+   * range.
+   */
   total_duration_sec: number;
   /** The video whose thumbnail is shown: the chosen one while it is an item, else the first that has one. */
   cover_video_id: string | null;
@@ -45,7 +48,7 @@ const cover = (of: RawBuilder<SqlBool>) => sql<Pick<PlaylistDetails, 'cover_vide
   limit 1)`;
 
 const ANY = sql<SqlBool>`true`;
-/** What everybody may watch. */
+/** Videos that everyone may watch. */
 const PUBLIC = sql<SqlBool>`(video.visibility = 'PUBLIC' and video.status = 'READY' and video.deleted_at is null
   and video.taken_down_at is null)`;
 
@@ -80,7 +83,7 @@ export function getPlaylistDetails(
   return selectPlaylists(db, workspaceId).where('playlist.id', '=', id).executeTakeFirst();
 }
 
-/** The row alone, without a look at its items. */
+/** Finds the playlist row without its items. */
 export function findPlaylist(db: Db, workspaceId: string, id: string): Promise<PlaylistRow | undefined> {
   return selectRow(db, workspaceId, id).executeTakeFirst();
 }
@@ -102,7 +105,7 @@ export function listPlaylists(
     .execute();
 }
 
-/** PUBLIC ones, as if they had their PUBLIC videos alone. */
+/** Lists PUBLIC playlists as if they contained only their PUBLIC videos. */
 export function listPublicPlaylists(
   db: Db,
   workspaceId: string,
@@ -129,7 +132,7 @@ export function lockPlaylist(tx: Tx, workspaceId: string, id: string): Promise<P
   return selectRow(tx, workspaceId, id).forNoKeyUpdate().executeTakeFirst();
 }
 
-/** Writes the change and the number of the event that tells of it. */
+/** Stores the change and increments the sequence number of the playlist's events. */
 export function updatePlaylist(tx: Tx, id: string, change: PlaylistChange): Promise<PlaylistRow> {
   return tx
     .updateTable('playlist')
@@ -174,7 +177,7 @@ export function listItems(db: Db, playlistId: string, page: PageRequest): Promis
     .where(pageCondition({ ...page, after: null }, 'id', 'added_at'));
   if (page.after !== null) {
     const { position, itemId } = parsePosition(page.after);
-    // What stood behind an item that is gone has moved up to its place.
+    // Items after a removed one have moved up by one position.
     const place = page.order === 'asc' ? position - 1 : position;
     const last = sql<number>`coalesce((select position from playlist_item where id = ${itemId}
       and playlist_id = ${playlistId}), ${place}::integer)`;

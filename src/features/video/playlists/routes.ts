@@ -24,7 +24,7 @@ const Id = IdParams('pls', 'playlist');
 
 const ItemId = Type.Object({ ...Id.properties, itemId: PathId('pli', 'item') });
 
-/** In the order of the playlist unless asked otherwise. */
+/** Items are in playlist order by default. */
 const ItemsQuery = Type.Object({
   ...listQuery({}).properties,
   order: Type.Unsafe<'asc' | 'desc'>({

@@ -115,13 +115,13 @@ export const PlaylistOrder = namedSchema(
 );
 export type PlaylistOrder = Static<typeof PlaylistOrder>;
 
-/** What a playlist shows of a video that is there. */
+/** Details that a playlist shows of an available video. */
 export interface PlaylistVideo {
   title: string;
   status: VideoStatus;
   durationSec: number | null;
   thumbnailUrl: string | null;
-  /** It can be played now. */
+  /** Whether it can be played now. */
   available: boolean;
 }
 

@@ -21,9 +21,9 @@ export interface PlaylistDeps {
   db: Db;
   events: Events;
   clock: Clock;
-  /** What is shown of videos of the workspace; those that were deleted are missing. */
+  /** Returns the displayed details of videos of the workspace; deleted videos are omitted. */
   videosOf(workspaceId: string, ids: readonly string[]): Promise<KnownVideos>;
-  /** Is it a video of the workspace that was not deleted? */
+  /** Reports whether the workspace has such a video that is not deleted. */
   hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean>;
 }
 
@@ -45,10 +45,10 @@ export interface Playlists {
   /** One page of items; `page.after` is what `itemPosition` made of the last one. */
   items(workspaceId: string, id: string, page: PageRequest): Promise<ItemRow[]>;
   /**
-   * At the end unless `position` is given.
+   * Appends an item unless `position` is set.
    *
-   * @throws {AppError} CONFLICT when it is full; BAD_REQUEST, field `position` behind the end or `stopSec` not
-   * after `startSec`.
+   * @throws {AppError} CONFLICT when it is full; BAD_REQUEST, field `position` beyond the end or `stopSec`
+   *   not after `startSec`.
    */
   addItem(workspaceId: string, id: string, input: PlaylistItemIn): Promise<ItemRow>;
   /** @throws {AppError} BAD_REQUEST as `addItem`. */
@@ -59,20 +59,20 @@ export interface Playlists {
    * was changed since `updatedAt`, or since the request came.
    */
   reorder(workspaceId: string, id: string, input: PlaylistOrder): Promise<PlaylistDetails>;
-  /** For the rows of one answer. */
+  /** Loads the videos of the rows of one response. */
   videosOf: PlaylistDeps['videosOf'];
 }
 
-/** Where a page that ends with this item goes on. */
+/** Returns the cursor of a page that ends with this item. */
 export function itemPosition({ position, id }: ItemRow): string {
   return `${position}.${id}`;
 }
 
-/** What one change of a playlist works with. */
+/** Context of one change to a playlist. */
 interface Change {
   tx: Tx;
   row: PlaylistRow;
-  /** Moves `updatedAt` on and tells of the change; at most once for each. */
+  /** Advances `updatedAt` and emits the event of the change; called at most once per change. */
   save(change?: PlaylistChange): Promise<PlaylistRow>;
 }
 
@@ -175,7 +175,7 @@ async function save(
   change: PlaylistChange,
   nowMs: number,
 ): Promise<PlaylistRow> {
-  // Always later than before: who compares it sees every change.
+  // Always later than before, so that comparing clients see every change.
   const updated_at = dateFromMs(Math.max(nowMs, row.updated_at.getTime() + 1));
   const saved = await repository.updatePlaylist(tx, row.id, { ...change, updated_at });
   await emit(append, playlistUpdated, saved, await repository.countItems(tx, row.id));

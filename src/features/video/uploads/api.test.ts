@@ -39,7 +39,7 @@ describe('upload sessions', () => {
     return rows.map(({ type }) => type).filter((type) => type !== 'api_key.created');
   };
 
-  test('a session has the documented shape, makes a video and reserves its storage', async () => {
+  test('a session has the documented shape, creates a video and reserves its storage', async () => {
     const { key, account } = await app.createKey();
     const answer = await app.request('POST', '/upload', {
       key,
@@ -79,7 +79,7 @@ describe('upload sessions', () => {
     assert.equal(await used(account.live), 1000);
   });
 
-  test('sizes, names and origins that cannot be are refused by their field', async () => {
+  test('invalid sizes, names and origins are rejected with their field', async () => {
     const { key, account } = await app.createKey();
     const refused: [string, object][] = [
       ['filename', { sizeBytes: 1 }],
@@ -105,7 +105,7 @@ describe('upload sessions', () => {
     assert.equal(await used(account.live), MAX_FILE_BYTES);
   });
 
-  test('only keys with the permission upload, and READ_ONLY reads', async () => {
+  test('uploads require a key with the upload permission, and READ_ONLY keys can read them', async () => {
     const { key: full, account } = await app.createKey();
     const { id } = await createSession(app, full, { sizeBytes: 5 });
     const body = { filename: 'a', sizeBytes: 1 };
@@ -147,7 +147,7 @@ describe('upload sessions', () => {
     (await app.request('GET', '/upload?status=DONE', { key })).assertError('BAD_REQUEST', 'status');
   });
 
-  test('the last byte completes: the video is queued, complete repeats, the quota is settled', async () => {
+  test('the last byte completes the upload: the video is queued, complete is idempotent, the quota is settled', async () => {
     const { key, account } = await app.createKey();
     const bytes = Buffer.from('a whole video');
     const { id, videoId, url } = await createSession(app, key, { sizeBytes: bytes.length });
@@ -171,7 +171,7 @@ describe('upload sessions', () => {
     (await app.request('DELETE', `/upload/${id}`, { key })).assertError('CONFLICT');
   });
 
-  test('a wrong sum fails session and video, whether it comes before or after the bytes', async () => {
+  test('a wrong checksum fails session and video, whether it comes before or after the bytes', async () => {
     const { key, account } = await app.createKey();
     const wrong = sha256(Buffer.from('something else'));
     const early = await createSession(app, key, { sizeBytes: 3, sha256: wrong });
@@ -200,7 +200,7 @@ describe('upload sessions', () => {
 
   const patchError = (url: string) => patch(url, 0, 'abc');
 
-  test('a cancelled session gives its storage back and fails its video', async () => {
+  test('a canceled session releases its storage and fails its video', async () => {
     const { key, account } = await app.createKey();
     const { id, videoId, url } = await createSession(app, key, { sizeBytes: 100 });
     await patch(url, 0, 'some');
@@ -213,7 +213,7 @@ describe('upload sessions', () => {
     (await app.request('DELETE', `/upload/${id}`, { key })).assertOk(200);
   });
 
-  test('seven days after its last byte a session expires', async () => {
+  test('a session expires seven days after its last byte', async () => {
     const { key, account } = await app.createKey();
     const idle = await createSession(app, key, { sizeBytes: 100 });
     const slow = await createSession(app, key, { sizeBytes: 100 });
@@ -235,7 +235,7 @@ describe('upload sessions', () => {
     assert.equal(told.length, 2);
   });
 
-  test('a video that waits takes one session at a time, and no other video does', async () => {
+  test('a waiting video has one session at a time, and other videos have none', async () => {
     const { key, account } = await app.createKey();
     const first = await createSession(app, key, { sizeBytes: 100, title: 'Once' });
     const second = await createSession(app, key, { sizeBytes: 3, videoId: first.videoId });

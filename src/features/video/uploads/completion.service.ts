@@ -19,20 +19,23 @@ export interface EndingDeps {
   disk: Pick<DiskSpace, 'admit'>;
   clock: Clock;
   log: Logger;
-  /** What becomes of the video and its storage. */
+  /** Operations on the video and its storage when a session ends. */
   intake: Pick<VideoIntake, 'lock' | 'received' | 'fail' | 'hold'>;
   hashes: Hashes;
 }
 
-/** Why a session ends without a file. */
+/** Reason why a session ends without a file. */
 export interface FailureReason {
   status: 'CANCELED' | 'EXPIRED' | 'FAILED';
-  /** Of the video; an upload that failed has it too. */
+  /** Error code of the video; a failed upload has it too. */
   code: VideoErrorCode;
   message: string;
 }
 
-/** How upload sessions end. Each function may be repeated, by another process too: a crash in between is finished. */
+/**
+ * Completion of upload sessions. Each function may be repeated, by another process too: a crash in between is
+ * completed.
+ */
 export interface UploadCompletion {
   /**
    * Completes a session whose bytes are all there: the file gets its key, its SHA-256 is checked where one was
@@ -41,13 +44,15 @@ export interface UploadCompletion {
    * @returns the session as it is now: FAILED when the sum was wrong.
    */
   finish(id: string, sha256?: string): Promise<UploadRow>;
-  /** A COMPLETED session's file against a sum that is told now; a wrong one fails session and video. */
+  /**
+   * Checks the file of a COMPLETED session against a checksum sent later; a mismatch fails session and video.
+   */
   verify(row: UploadRow, sha256: string): Promise<UploadRow>;
-  /** @returns the session; unchanged when it has ended already. */
+  /** @returns the session; unchanged when it has already ended. */
   giveUp(row: UploadRow, ending: FailureReason): Promise<UploadRow>;
   /** Removes the bytes of a session that ended without a file. */
   clear(row: UploadRow): Promise<void>;
-  /** Cancels, expires, finishes and clears what is due. */
+  /** Cancels, expires, finishes and cleans up the sessions that are due. */
   sweep(): Promise<void>;
 }
 
@@ -74,13 +79,13 @@ export const CANCELED: FailureReason = {
   message: 'The upload was canceled.',
 };
 
-/** @throws {AppError} BAD_REQUEST, field `sha256`, when the file was not what had been promised. */
+/** @throws {AppError} BAD_REQUEST, field `sha256`, when the file did not match its checksum. */
 export function assertIntact(row: UploadRow): UploadRow {
   if (row.error_code !== 'CHECKSUM_MISMATCH') return row;
   throw badRequest('sha256', row.error_message ?? 'The SHA-256 of the file does not match.');
 }
 
-/** @throws {AppError} CONFLICT when the upload was complete before it could be cancelled. */
+/** @throws {AppError} CONFLICT when the upload was completed before it could be canceled. */
 export function assertCanceled(row: UploadRow): void {
   if (row.status !== 'COMPLETED') return;
   throw new AppError('CONFLICT', { message: 'The upload is complete. Delete its video instead.' });
@@ -128,7 +133,7 @@ export function createUploadCompletion(deps: EndingDeps): UploadCompletion {
   };
   const finishOnce = (id: string, sha256?: string) => {
     const running = finishing.get(id);
-    // Somebody finishes it without the sum, or with another one: the sum is looked at behind that.
+    // Another call is finishing it without a checksum or with another one: check this one afterwards.
     if (running !== undefined)
       return running.then((row) => (sha256 === undefined ? row : finish(id, sha256)));
     const run = finish(id, sha256).finally(() => finishing.delete(id));
@@ -153,7 +158,7 @@ export function createUploadCompletion(deps: EndingDeps): UploadCompletion {
       const work = [
         ...due.withdrawn.map((row) => () => giveUp(row, WITHDRAWN)),
         ...due.expired.map((row) => async () => {
-          // All of it may have come before a crash.
+          // All bytes may have arrived before a crash.
           const ended = await finishOnce(row.id);
           if (ended.ended_at === null) await giveUp(ended, EXPIRED);
         }),
@@ -167,7 +172,7 @@ export function createUploadCompletion(deps: EndingDeps): UploadCompletion {
   };
 }
 
-/** COMPLETED, its size held and the video QUEUED, or nothing of it. */
+/** Marks the session as COMPLETED, reserves its size and queues the video, or changes nothing. */
 function completeSession(
   { events, clock, intake }: EndingDeps,
   { id, workspace_id: workspaceId, video_id: videoId }: UploadRow,
@@ -192,7 +197,7 @@ function completeSession(
   });
 }
 
-/** The session's end, its storage given back and the video's failure, or nothing of it. */
+/** Ends the session, releases its storage and fails the video, or changes nothing. */
 function endSession(
   { events, clock, intake }: EndingDeps,
   { id, workspace_id: workspaceId, video_id: videoId }: UploadRow,
@@ -211,7 +216,7 @@ function endSession(
     return repository.updateUpload(tx, id, {
       status,
       ...(status === 'FAILED' ? { error_code: code, error_message: message } : {}),
-      // A video that plays keeps its original, whatever was said of it afterwards.
+      // A playable video keeps its original, even when a later checksum does not match.
       has_bytes: isRefuted ? hasFailed : row.has_bytes,
       ...repository.NO_WRITER,
       ended_at: clock.now(),

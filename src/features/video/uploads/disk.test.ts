@@ -10,7 +10,7 @@ let fixture: Awaited<ReturnType<typeof startImportFixture>>;
 let key: string;
 let workspaceId: string;
 
-/** More is kept free than any disk has: to the platform the disk is full. */
+/** The disk reserve is larger than any disk, so the platform considers the disk full. */
 before(async () => {
   fixture = await startImportFixture({ DISK_RESERVE: '900000TB' });
   const made = await fixture.app.createKey();
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => fixture.close());
 
-test('sessions, captions and thumbnails are refused, and nothing is left of them', async () => {
+test('sessions, captions and thumbnails are rejected on a full disk, and leave nothing behind', async () => {
   const { app } = fixture;
   const post = (path: string, body: object) => app.request('POST', path, { key, body });
   (await post('/upload', { filename: 'a.mp4', sizeBytes: 3 })).assertError('INSUFFICIENT_STORAGE');
@@ -33,7 +33,7 @@ test('sessions, captions and thumbnails are refused, and nothing is left of them
   (await post(`/videos/${videoId}/captions`, body)).assertError('INSUFFICIENT_STORAGE');
 });
 
-test('an import waits, and fails for nothing', async () => {
+test('an import waits for disk space without failing', async () => {
   fixture.source.answers.set(
     '/a.mp4',
     file(() => Buffer.alloc(1000)),

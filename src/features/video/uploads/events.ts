@@ -17,5 +17,5 @@ export const uploadExpired = defineEvent({
   },
 });
 
-/** What else happens to an upload is told by the events of its video. */
+/** Event definitions of uploads; everything else is covered by the events of the video. */
 export const uploadEvents: EventDefinition[] = [uploadExpired];

@@ -1,9 +1,4 @@
-/**
- * Upload sessions and the bytes that come by them.
- *
- * Terminology: a *piece* is what one request brings; the *writer* is the request that is bringing one. An upload
- * is *whole* when all its bytes are stored, and *completed* when its video has them.
- */
+/** Upload sessions and their transfers. */
 export { uploadEvents } from './events.ts';
 export { uploadRoutes } from './routes.ts';
 export { toUpload, Upload } from './schemas.ts';

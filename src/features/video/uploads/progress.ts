@@ -13,20 +13,20 @@ import type { Writer } from './writers.ts';
 
 const RENEW_MS = 2000;
 
-/** One request's bytes and what it says of them. */
+/** Bytes of one request and their properties. */
 export interface UploadPart {
   protocol: 'TUS' | 'PUT';
-  /** Where they belong; null begins the file anew. */
+  /** Position of the bytes in the file; null starts the file over. */
   offset: number | null;
-  /** Of the whole file, where the request tells it. */
+  /** Size of the whole file, when the request states it. */
   totalBytes: number | null;
-  /** Of this piece; null when the request does not tell it. */
+  /** Size of this part; null when the request does not state it. */
   pieceBytes: number | null;
   digest: ContentDigest | null;
   body: RequestBody;
 }
 
-/** A piece, and who brings it. */
+/** Part with its writer. */
 export interface PartWriter extends UploadPart {
   writer: Writer;
   lease: string;
@@ -36,7 +36,7 @@ export function busy(): AppError {
   return new AppError('CONFLICT', { message: 'Another request is writing to this upload.' });
 }
 
-/** @throws {AppError} CONFLICT when the writer has lost its turn. */
+/** @throws {AppError} CONFLICT when the writer has lost its lease. */
 export function assertHoldsLease(row: UploadRow | undefined): UploadRow {
   if (row === undefined) throw busy();
   return row;
@@ -47,12 +47,12 @@ export function assertHoldsLease(row: UploadRow | undefined): UploadRow {
  * has no length yet is reserved before it is written.
  */
 export class Progress {
-  /** Why the transfer cannot go on. */
+  /** Error that ended the transfer. */
   refusal: AppError | null = null;
   readonly #deps: EndingDeps;
   readonly #row: UploadRow;
   readonly #writing: PartWriter;
-  /** null where the whole length is reserved. */
+  /** Null where the whole length is reserved. */
   readonly #ahead: GrowingReservation | null;
   #next: PartialState | null = null;
   #saving: Promise<void> | null = null;
@@ -69,18 +69,18 @@ export class Progress {
         : null;
   }
 
-  /** @param bytes as far as the request will bring the file, before the first of them. */
+  /** @param bytes size of the file after this request, before the first byte of it. */
   async announce(bytes: number): Promise<void> {
     await this.#ahead?.cover(bytes, { exactly: true });
     await this.#deps.disk.admit(this.#writing.pieceBytes ?? 0);
   }
 
-  /** May the file grow to so many bytes? Asked before they are written. */
+  /** Reports whether the file may grow to `bytes`. Called before they are written. */
   async admits(bytes: number): Promise<boolean> {
     if (this.refusal !== null) return false;
     try {
       await this.#ahead?.cover(bytes);
-      // A piece with a checksum lies in a file of its own before it is appended.
+      // A part with a checksum is stored in a file of its own before it is appended.
       const copies = this.#writing.digest === null ? 1 : 2;
       await this.#deps.disk.admit((bytes - this.#admitted) * copies);
       this.#admitted = bytes;
@@ -112,7 +112,7 @@ export class Progress {
 
   #stop(error: unknown): void {
     if (error instanceof AppError) this.refusal ??= error;
-    // Whose turn it is now, nobody here knows.
+    // This process no longer knows which writer holds the lease.
     if (!(error instanceof AppError) || error.code === 'CONFLICT') this.#writing.body.abort();
   }
 
@@ -126,7 +126,10 @@ export class Progress {
     return assertHoldsLease(saved);
   }
 
-  /** Changes what the video takes, while the turn is the writer's: a session that has ended takes nothing more. */
+  /**
+   * Changes the storage of the video while the writer holds the lease: a session that has ended reserves
+   * nothing more.
+   */
   async #hold(work: (tx: Tx, video: ReturnType<typeof heldBy>) => Promise<void>): Promise<void> {
     const { id, workspace_id: workspaceId } = this.#row;
     const { events, intake } = this.#deps;
@@ -138,7 +141,7 @@ export class Progress {
     await intake.hold.makingRoom(workspaceId, change);
   }
 
-  /** Keeps the lease while `work` runs. */
+  /** Renews the lease while `work` runs. */
   async during<T>(work: Promise<T>): Promise<T> {
     const timer = setInterval(() => {
       this.renew().catch((error: unknown) => this.#stop(error));
@@ -150,12 +153,12 @@ export class Progress {
     }
   }
 
-  /** Asks whether the turn is still the writer's. */
+  /** Checks whether the writer still holds the lease. */
   async renew(): Promise<void> {
     assertHoldsLease(await repository.recordProgress(this.#deps.db, this.#row.id, this.#writing.lease, {}));
   }
 
-  /** The last word, which gives the turn back, and what was reserved and did not come. */
+  /** Stores the final state, releases the lease and any reserved bytes that did not arrive. */
   async end(state: PartialState): Promise<UploadRow> {
     await this.#saving;
     if (this.#ahead !== null) {

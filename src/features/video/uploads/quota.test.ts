@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** A key of an account whose plan has room for so many bytes more. */
+/** Creates a key of an account whose plan has `left` bytes of storage left. */
 async function almostFull(left: number) {
   const account = await app.createAccount({ plan: 'FREE' });
   const { key } = await app.createKey({ account });
@@ -28,7 +28,7 @@ async function almostFull(left: number) {
   return { key, leftNow };
 }
 
-/** The address of a session whose length is told later. */
+/** Returns the upload URL of a session whose length is sent later. */
 async function deferred(key: string): Promise<string> {
   const headers = { ...TUS, authorization: `Bearer ${key}`, 'upload-defer-length': '1' };
   const creation = await call(`${app.url}/uploads`, 'POST', headers);
@@ -36,7 +36,7 @@ async function deferred(key: string): Promise<string> {
   return app.url + new URL(creation.headers.location ?? '').pathname;
 }
 
-/** Bytes of all media files, finished or not. */
+/** Returns the bytes of all media files, finished or not. */
 async function onDisk(): Promise<number> {
   const dir = join(app.container.config.DATA_DIR, 'media');
   let bytes = 0;
@@ -47,14 +47,14 @@ async function onDisk(): Promise<number> {
   return bytes;
 }
 
-/** Without a Content-Length. */
+/** Yields a body without a Content-Length. */
 async function* chunked(bytes: number): AsyncGenerator<Uint8Array> {
   for (let sent = 0; sent < bytes; sent += 64 * 1024) yield Buffer.alloc(64 * 1024, 1);
 }
 
 const sum = { 'upload-checksum': `sha1 ${createHash('sha1').update('other').digest('base64')}` };
 
-test('a full plan takes no byte of a file without a length, however it is sent', async () => {
+test('a full plan accepts no byte of a file without a length, regardless of the transfer', async () => {
   const { key, leftNow } = await almostFull(0);
   const before = await onDisk();
   const body = Buffer.alloc(MB);
@@ -68,7 +68,7 @@ test('a full plan takes no byte of a file without a length, however it is sent',
   assert.equal(await leftNow(), 0);
 });
 
-test('what is left is taken before it is written, and no byte more', async () => {
+test('remaining storage is reserved before it is written, and never exceeded', async () => {
   const { key, leftNow } = await almostFull(2 * MB);
   const [one, other] = [await deferred(key), await deferred(key)];
   assert.equal((await patch(one, 0, Buffer.alloc(MB))).status, 204);
@@ -83,7 +83,7 @@ test('what is left is taken before it is written, and no byte more', async () =>
   assert.equal(await leftNow(), 2 * MB - stored);
 });
 
-test('a cancelled session takes nothing, whatever it had reserved ahead', async () => {
+test('a canceled session takes no storage, regardless of its reservation', async () => {
   const { key, leftNow } = await almostFull(100 * MB);
   const url = await deferred(key);
   assert.equal((await patch(url, 0, chunked(MB))).status, 204);
@@ -92,7 +92,7 @@ test('a cancelled session takes nothing, whatever it had reserved ahead', async 
   assert.equal(await leftNow(), 100 * MB);
 });
 
-test('a plan has so many sessions that wait for bytes, and another one when one has ended', async () => {
+test('a plan limits open sessions; another can be opened when one has ended', async () => {
   const account = await app.createAccount({ plan: 'FREE' });
   const { key } = await app.createKey({ account });
   const open = () => app.request('POST', '/upload', { key, body: { filename: 'a.mp4', sizeBytes: 3 } });

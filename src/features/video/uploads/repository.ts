@@ -16,8 +16,8 @@ export interface UploadFilter {
 const UPLOADERS = TEAM_ROLES.filter((role) => mayWrite(ROLE_PERMISSIONS[role], 'upload:write'));
 
 /**
- * A condition: whoever opened the session may upload no more. The key is revoked, or the member is in the team no more or
- * only reads. A key that has expired or got another secret is none of these.
+ * Condition that the opener of the session may no longer upload: the key is revoked, or the member has left
+ * the team or is read-only. Expired and rotated keys do not count.
  */
 const isWithdrawn = sql<boolean>`(
   exists (select from api_key where api_key.id = upload.key_id and api_key.revoked_at is not null)
@@ -26,7 +26,7 @@ const isWithdrawn = sql<boolean>`(
     where workspace.id = upload.workspace_id and member.user_id = upload.created_by
       and member.team_role in (${sql.join(UPLOADERS)})))`;
 
-/** Who is at a session is known for as long as it is open. */
+/** Values that clear the writer of a session; the writer is stored only while the session is open. */
 export const NO_WRITER = { writer: null, key_id: null, created_by: null } as const;
 
 export function insertUpload(tx: Tx, upload: Insertable<UploadTable>): Promise<UploadRow> {
@@ -42,7 +42,7 @@ export function findUpload(db: Db, workspaceId: string, id: string): Promise<Upl
     .executeTakeFirst();
 }
 
-/** By the id alone, for sweeps and for requests that came with the token. */
+/** Finds an upload in any workspace, for sweeps and for requests that carry the token. */
 export function findAnyUpload(db: Db, id: string): Promise<UploadRow | undefined> {
   return db.selectFrom('upload').selectAll().where('id', '=', id).executeTakeFirst();
 }
@@ -72,7 +72,7 @@ export function lockOpenOf(tx: Tx, videoId: string): Promise<UploadRow[]> {
     .execute();
 }
 
-/** Sessions of the workspace that wait for bytes. */
+/** Counts the sessions of the workspace that wait for bytes. */
 export async function countOpen(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('upload')
@@ -103,11 +103,7 @@ export function listUploads(
     .execute();
 }
 
-/**
- * Takes the lease of an open upload's writer: free, or not renewed for `staleSec`.
- *
- * @returns undefined when it has ended, or when another writer is at work.
- */
+/** Claims the writer lease of an open upload when it is free or was not renewed for `staleSec`. */
 export function claimWriter(
   db: Db,
   id: string,
@@ -129,11 +125,7 @@ export function claimWriter(
     .executeTakeFirst();
 }
 
-/**
- * Writes what the writer has received and renews its lease.
- *
- * @returns undefined when it has lost the lease, its account was suspended, or who opened it may upload no more.
- */
+/** Stores the progress of the writer and renews its lease. */
 export function recordProgress(
   db: Db,
   id: string,
@@ -166,12 +158,12 @@ export async function releaseWriter(db: Db, id: string, writer: string): Promise
 }
 
 /**
- * Sessions that nobody may use any more, those whose time is over, those that are whole but not completed, and ended
+ * Finds sessions whose opener lost access, expired ones, those that are whole but not completed, and ended
  * ones with bytes left.
  */
 export async function findDue(db: Db, now: Date, limit: number) {
   const open = db.selectFrom('upload').selectAll().where('ended_at', 'is', null).limit(limit);
-  // One after the other: side by side they would want a connection each, once a minute.
+  // Run in sequence: in parallel, each would need a connection, once a minute.
   const withdrawn = await open.where(isWithdrawn).orderBy('id').execute();
   const expired = await open.where('expires_at', '<=', now).orderBy('expires_at').execute();
   const whole = await open.where(sql<boolean>`received_bytes = size_bytes`).orderBy('id').execute();

@@ -1,21 +1,21 @@
 import type { Readable } from 'node:stream';
 
-/** The body of a request that may be broken off from either side. */
+/** Body of a request that either side may abort. */
 export interface RequestBody {
-  /** Each is good until the next one is asked for. */
+  /** Chunks; each is valid until the next one is requested. */
   chunks: AsyncIterable<Uint8Array>;
-  /** Gives the connection up; `chunks` fails. */
+  /** Closes the connection; `chunks` fails. */
   abort(): void;
 }
 
-/** So much waits for the consumer; the rest waits in the connection. */
+/** Bytes buffered for the consumer; the rest stays in the connection. */
 const BATCH_BYTES = 2 ** 17;
-/** A batch, and the piece that comes at once when it is nearly full. */
+/** Size of a batch plus one socket read that arrives when it is nearly full. */
 const SLAB_BYTES = BATCH_BYTES + 2 ** 16;
 /** Smaller buffers may share their memory with others. */
 const OWN_MEMORY_BYTES = 2 ** 13;
 
-/** A body in large chunks: what comes while one is being written becomes the next. */
+/** Reads a body in large chunks: bytes that arrive during a write form the next chunk. */
 export function toRequestBody(body: Readable): RequestBody {
   return { chunks: batches(body), abort: () => void body.destroy() };
 }
@@ -59,14 +59,14 @@ async function* batches(body: Readable): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Two pieces of memory for a whole body: one fills while the other is being written. */
+/** Two buffers for a whole body: one fills while the other is being written. */
 class Slabs {
   #filling: Buffer | null = null;
   #spare: Buffer | null = null;
   #bytes = 0;
   #beside: Buffer[] = [];
 
-  /** @returns false when there is enough for now. */
+  /** @returns false when the buffer is full for now. */
   add(part: Buffer): boolean {
     this.#filling ??= Buffer.allocUnsafeSlow(SLAB_BYTES);
     if (this.#beside.length === 0 && this.#bytes + part.length <= SLAB_BYTES) {
@@ -79,7 +79,7 @@ class Slabs {
     return this.#beside.length === 0 && this.#bytes < BATCH_BYTES;
   }
 
-  /** What has come, good until the next call. */
+  /** Returns the buffered bytes, valid until the next call. */
   take(): Buffer[] {
     const slab = this.#filling;
     const batch = slab === null || this.#bytes === 0 ? [] : [slab.subarray(0, this.#bytes)];
@@ -93,8 +93,8 @@ class Slabs {
 }
 
 /**
- * Gives the memory of a part back at once. Left to the garbage collector, the parts of one quick upload make it
- * walk the whole heap every 35 MB, which costs more than all the rest of the upload.
+ * Frees the memory of a part immediately. Left to the garbage collector, the parts of one quick upload make
+ * it walk the whole heap every 35 MB, which costs more than the rest of the upload.
  */
 function release({ buffer, byteOffset, byteLength }: Buffer): void {
   if (byteLength < OWN_MEMORY_BYTES || byteOffset !== 0 || buffer.byteLength !== byteLength) return;
@@ -102,22 +102,27 @@ function release({ buffer, byteOffset, byteLength }: Buffer): void {
 }
 
 interface Reading {
-  /** The most bytes that may come. */
+  /** Maximum number of bytes accepted. */
   room: number;
-  /** May the body grow to so many bytes? Asked before each chunk is handed on; false ends the reading. */
+  /**
+   * Reports whether the body may grow to `bytes`. Called before each chunk is passed on; false ends the read.
+   */
   admits(bytes: number): Promise<boolean>;
   /** @param at of the chunk, counted from the start of the body. */
   onChunk(chunk: Uint8Array, at: number): void;
-  /** Told before each wait for bytes with true, and with false when some have come, or the end. */
+  /**
+   * Called with true before each wait for bytes, and with false when some have arrived, or the body has
+   * ended.
+   */
   onWaiting(isWaiting: boolean): void;
-  /** Runs when so much time was between two chunks, before the second; its failure ends the reading. */
+  /** Callback that runs when `ms` passed between two chunks, before the second; its failure ends the read. */
   afterPause: { ms: number; run(): Promise<void> };
 }
 
-/** A body without a byte for so long is given up. */
+/** Time after which a body without new bytes is abandoned. */
 const IDLE_MS = 60_000;
 
-/** The bytes of a body, watched: nothing beyond the room passes, and a long silence ends it. */
+/** Reads the bytes of a body: it stops at the limit, and a long silence ends it. */
 export function readIncoming(body: RequestBody, reading: Reading) {
   let hasOverflowed = false;
   async function* chunks(): AsyncGenerator<Uint8Array> {

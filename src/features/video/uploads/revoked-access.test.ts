@@ -34,14 +34,14 @@ async function liveOf(accountId: string) {
   return query.select(['id', 'storage_bytes as used']).where('mode', '=', 'live').executeTakeFirstOrThrow();
 }
 
-/** The account of an owner, with a video that plays. */
+/** Creates the account of an owner with a playable video. */
 async function owned() {
   const owner = await auth.person();
   const { id: live } = await liveOf(owner.id);
   return { owner, videoId: await insertReadyVideo(app.container.db, live) };
 }
 
-/** The file of a video that plays is as it was. */
+/** Asserts that the file of a playable video is unchanged. */
 async function assertKept(key: string, videoId: string, started: TestResponse) {
   const kept = (await app.request('GET', `/videos/${videoId}`, { key })).assertOk(200);
   assert.equal(kept.at('data.status'), 'READY');
@@ -49,8 +49,8 @@ async function assertKept(key: string, videoId: string, started: TestResponse) {
   assert.equal(await statusOf(key, started.string('data.upload.id')), 'CANCELED');
 }
 
-describe('an upload link', () => {
-  test('ends with the revocation of the key that opened it, and gives its storage back', async () => {
+describe('upload URL', () => {
+  test('an upload URL ends with the revocation of the key that opened it, and releases its storage', async () => {
     const { owner, videoId } = await owned();
     const { id, key } = await app.container.apiKeys.create({ email: owner.email, scope: 'FULL_ACCESS' });
     const fresh = await createSession(app, key, { sizeBytes: 8, visibility: 'PUBLIC' });
@@ -71,7 +71,7 @@ describe('an upload link', () => {
     assert.equal((await patch(kept.url, 0, 'four')).status, 204);
   });
 
-  test('ends also while a request is bringing its last bytes', async () => {
+  test('an upload URL ends even while a request is sending its last bytes', async () => {
     const { owner } = await owned();
     const { id, key } = await app.container.apiKeys.create({ email: owner.email, scope: 'FULL_ACCESS' });
     const session = await createSession(app, key, { sizeBytes: 8 });
@@ -80,7 +80,7 @@ describe('an upload link', () => {
       await revoke(owner.key, id);
       yield Buffer.from('more');
     }
-    // It is told so, or cut off, whichever comes first.
+    // The request gets the error or is disconnected, depending on which happens first.
     const answer = await patch(session.url, 0, bytes()).catch(() => null);
     assert.ok(answer === null || answer.status === 409, answer?.text ?? '');
     await runTask(app.container, 'uploads');
@@ -89,7 +89,7 @@ describe('an upload link', () => {
     assert.equal(video.assertOk(200).at('data.status'), 'FAILED');
   });
 
-  test('outlives the expiry of its key and another secret', async () => {
+  test('an upload URL outlives the expiry and the rotation of its key', async () => {
     const { owner } = await owned();
     const expiresAt = dateFromMs(clock.ms() + HOUR_MS);
     const { email } = owner;
@@ -103,7 +103,7 @@ describe('an upload link', () => {
     assert.equal(await statusOf(owner.key, session.id), 'COMPLETED');
   });
 
-  test('ends with the member who opened it, and when they only read from then on', async () => {
+  test('an upload URL ends when its member leaves or becomes read-only', async () => {
     const removed = (key: string, id: string) => app.request('DELETE', `/team/members/${id}`, { key });
     const demoted = (key: string, id: string) =>
       app.request('PATCH', `/team/members/${id}`, { key, body: { teamRole: 'ANALYST' } });

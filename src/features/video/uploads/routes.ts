@@ -11,7 +11,7 @@ import type { Uploads } from './service.ts';
 
 const Id = IdParams('upl', 'upload');
 
-/** Who may create a session: also the policy of a tus creation, which is no JSON. */
+/** Endpoint that creates a session; its policy also applies to tus creations, which are not JSON. */
 export const CREATION = {
   ...requiresWrite('upload:write'),
   operationId: 'uploads.create',

@@ -5,19 +5,23 @@ import { MAX_FILE_BYTES } from '../../../kernel/plans.ts';
 export const EXPIRES_MS = 7 * 86_400_000;
 /** The most that one PUT brings (docs/concepts/uploads.md). */
 export const MAX_PUT_BYTES = 5 * 2 ** 30;
-/** What clients that cut their file should send in one PATCH: one part of the store. */
+/** Recommended size of one PATCH for clients that split their file: one part of the store. */
 export const CHUNK_BYTES = 64 * 2 ** 20;
 
 const TITLE_MAX = 200;
 
-/** The file's name without its folder and its extension; a video has a title, whatever the file is called. */
+/** Returns the file name without folder and extension; a video always has a title. */
 export function titleOf(filename: string): string {
   const name = filename.split(/[/\\]/).at(-1) ?? '';
   const title = name.replace(/(?<=.)\.[A-Za-z0-9]{1,8}$/, '').trim();
   return [...(title === '' ? 'Untitled' : title)].slice(0, TITLE_MAX).join('').trim();
 }
 
-/** The page origin that may upload, as browsers write it. @throws {AppError} BAD_REQUEST, field `corsOrigin`. */
+/**
+ * Parses the page origin that may upload, in the spelling of browsers.
+ *
+ * @throws {AppError} BAD_REQUEST, field `corsOrigin`.
+ */
 export function checkedOrigin(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text.replace(/\/$/, '')) {
@@ -28,12 +32,7 @@ export function checkedOrigin(text: string): string {
 
 const WHOLE = /^(0|[1-9]\d{0,15})$/;
 
-/**
- * A count of bytes out of a header.
- *
- * @returns null when the header is absent.
- * @throws {AppError} BAD_REQUEST, its field naming the header, for anything else than one whole number.
- */
+/** Parses a byte count in a header. */
 export function byteCount(header: string, value: string | string[] | undefined): number | null {
   if (value === undefined) return null;
   if (typeof value !== 'string' || !WHOLE.test(value) || !Number.isSafeInteger(Number(value))) {
@@ -117,13 +116,17 @@ function badMetadata() {
 }
 
 export interface ContentRange {
-  /** null asks how far the upload is: all stars before the slash. */
+  /** Null queries the offset of the upload: only stars before the slash. */
   start: number | null;
   end: number;
   total: number | null;
 }
 
-/** `Content-Range` of a PUT. @throws {AppError} BAD_REQUEST, field `Content-Range`. */
+/**
+ * Parses the `Content-Range` of a PUT.
+ *
+ * @throws {AppError} BAD_REQUEST, field `Content-Range`.
+ */
 export function parseContentRange(header: string | undefined): ContentRange | null {
   if (header === undefined) return null;
   const match = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/.exec(header);

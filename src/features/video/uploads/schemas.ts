@@ -59,7 +59,7 @@ export const UploadIn = namedSchema('UploadCreate', creation(Size), {
   mimeType: 'video/mp4',
   title: 'A film',
 });
-/** What a tus creation says; its length may come later. */
+/** Fields of a tus creation; the length may be sent later. */
 export const TusCreation = creation(Nullable(Size));
 
 export const CompleteIn = namedSchema('UploadComplete', Type.Object({ sha256: Type.Optional(Sha256) }), {

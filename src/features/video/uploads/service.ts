@@ -20,7 +20,7 @@ import { createWriters } from './writers.ts';
 
 export interface DeclaredFile {
   filename: string;
-  /** null: the client says it when it begins. */
+  /** Null when the client sends the size with the first request. */
   sizeBytes: number | null;
   mimeType?: string | null | undefined;
   corsOrigin?: string | null | undefined;
@@ -48,8 +48,8 @@ export interface Uploads extends Pick<UploadCompletion, 'sweep'> {
   /** @throws {AppError} BAD_REQUEST, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE; NOT_FOUND and CONFLICT for `videoId`. */
   create(by: UploadOpener, input: NewUpload): Promise<UploadRow>;
   /**
-   * The session of a video that the caller has just made or locked; earlier ones of it are over. Reserves the
-   * storage, which locks the workspace.
+   * Opens the session of a video that the caller has just created or locked; its earlier sessions have ended.
+   * Reserves the storage, which locks the workspace.
    *
    * @throws {AppError} BAD_REQUEST for the file's properties, QUOTA_EXCEEDED, INSUFFICIENT_STORAGE.
    */
@@ -59,24 +59,23 @@ export interface Uploads extends Pick<UploadCompletion, 'sweep'> {
     videoId: string,
     file: DeclaredFile & { id?: string; replaces?: boolean },
   ): Promise<UploadRow>;
-  /** Ends the open sessions of a video that is deleted. The caller has locked the workspace before the video. */
+  /** Ends the open sessions of a deleted video. The caller has locked the workspace before the video. */
   cancelFor(tx: Tx, videoId: string): Promise<void>;
   list(workspaceId: string, filter: UploadFilter, page: PageRequest): Promise<UploadRow[]>;
-  /** As the plan counts: sessions that wait for bytes. */
+  /** Counts the sessions that wait for bytes, as the plan does. */
   countOpen(workspaceId: string): Promise<number>;
   get(workspaceId: string, id: string): Promise<UploadRow>;
-  /**
-   * The COMPLETED session, once all bytes are there.
-   *
-   * @throws {AppError} CONFLICT while bytes are missing and when it ended otherwise; UPLOAD_EXPIRED; BAD_REQUEST,
-   * field `sha256`, for a wrong sum, which fails session and video.
-   */
+  /** Returns the COMPLETED session, once all bytes are stored. */
   complete(workspaceId: string, id: string, sha256: string | undefined): Promise<UploadRow>;
-  /** Cancels the session; its video fails. @throws {AppError} CONFLICT when it is COMPLETED. */
+  /**
+   * Cancels the session and fails its video.
+   *
+   * @throws {AppError} CONFLICT when it is COMPLETED.
+   */
   remove(workspaceId: string, id: string): Promise<void>;
-  /** Where its bytes go. */
+  /** Returns the URL that receives the bytes. */
   urlOf(row: UploadRow): string;
-  /** For a process that starts as the only one: the writers of the one before it are gone. */
+  /** Releases the writers of the previous process; called by a process that starts as the only one. */
   releaseWriters(): Promise<void>;
 }
 
@@ -146,7 +145,7 @@ export function createUploads(deps: UploadDeps): Uploads {
   };
 }
 
-/** Why a session cannot be completed now, or ever. */
+/** Returns the error why a session cannot be completed now, or ever. */
 async function incomplete({ store, clock }: UploadDeps, row: UploadRow): Promise<AppError> {
   const isOver = row.ended_at === null && row.expires_at <= clock.now();
   if (isOver || row.status === 'EXPIRED') return new AppError('UPLOAD_EXPIRED');
@@ -201,7 +200,7 @@ async function cancelOpen({ clock }: UploadDeps, tx: Tx, videoId: string): Promi
   for (const row of await repository.lockOpenOf(tx, videoId)) await cancelRow(clock.now(), tx, row);
 }
 
-/** The session alone: whoever calls it knows what becomes of the video. The sweep removes the bytes. */
+/** Cancels only the session; the caller handles the video. The sweep removes the bytes. */
 async function cancelRow(now: Date, tx: Tx, { id }: UploadRow): Promise<void> {
   await repository.updateUpload(tx, id, { status: 'CANCELED', ...repository.NO_WRITER, ended_at: now });
 }

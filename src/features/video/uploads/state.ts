@@ -3,12 +3,14 @@ import { originalKey } from '../../../kernel/media-keys.ts';
 import type { PartialState } from '../../../media/contract/index.ts';
 import type { UploadRow } from './repository.ts';
 
-/** Where the original of an upload is stored (docs/decisions/storage-and-quota.md#keys). */
+/**
+ * Returns the key under which the original of an upload is stored (docs/decisions/storage-and-quota.md#keys).
+ */
 export function keyOf({ id, workspace_id, video_id }: UploadRow): string {
   return originalKey({ workspace_id, id: video_id }, id);
 }
 
-/** What its bytes count for. */
+/** Returns the holder of the upload's storage: the video or its replacement. */
 export function heldBy({ id, workspace_id: workspaceId, video_id: videoId, replaces }: UploadRow) {
   return { workspaceId, videoId, ...(replaces && { uploadId: id }) };
 }
@@ -17,24 +19,24 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** What the store said last of the received bytes; null while there are none. */
+/** Returns the last state of the received bytes reported by the store; null while there are none. */
 export function partialOf(row: UploadRow): PartialState | null {
   if (!('driver' in row.storage_state) || !isRecord(row.storage_state.driver)) return null;
   return { sizeBytes: row.received_bytes, driver: row.storage_state.driver };
 }
 
-/** The columns that hold what the store has said. */
+/** Returns the columns that hold the state reported by the store. */
 export function stored(state: PartialState): { received_bytes: number; storage_state: object } {
   return { received_bytes: state.sizeBytes, storage_state: { driver: state.driver } };
 }
 
 const MOST = 1000;
 
-/** SHA-256 of uploads that are on their way through this process, so that their files need not be read again. */
+/** SHA-256 of uploads in transfer through this process, so that their files need not be read again. */
 export interface Hashes {
-  /** Counts `bytes` in, when all before them were; otherwise the upload is forgotten. */
+  /** Adds `bytes` to the digest when all previous bytes were added; otherwise drops the upload. */
   update(id: string, offset: number, bytes: Uint8Array): void;
-  /** The digest of exactly `size` bytes, once; null when it was not followed from the start. */
+  /** Returns the digest of exactly `size` bytes, once; null when it was not computed from the start. */
   take(id: string, size: number): Buffer | null;
   forget(id: string): void;
 }

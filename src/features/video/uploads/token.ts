@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 
 const TOKEN_BYTES = 32;
 
-/** The unguessable part of an `uploadUrl`. */
+/** Generates the unguessable part of an `uploadUrl`. */
 export function mintToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }

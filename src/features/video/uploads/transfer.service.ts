@@ -21,29 +21,33 @@ import { heldBy, keyOf, partialOf, stored } from './state.ts';
 import { hashToken } from './token.ts';
 import type { Writer, Writers } from './writers.ts';
 
-/** How far an upload is. */
+/** Progress of an upload. */
 export interface UploadOffset {
   row: UploadRow;
-  /** Stored durably. */
+  /** Bytes stored durably. */
   offset: number;
 }
 
 /** What happens at an `uploadUrl` (docs/concepts/uploads.md): whoever knows its token may write, while who opened it may. */
 export interface Transfers {
-  /** @throws {AppError} NOT_FOUND for unknown tokens and sessions that are or will be cancelled, UPLOAD_EXPIRED. */
+  /**
+   * @throws {AppError} NOT_FOUND for unknown tokens and sessions that are or will be canceled,
+   *   UPLOAD_EXPIRED.
+   */
   find(token: string): Promise<UploadRow>;
-  /** Where the next piece begins. Waits for a request that is just ending. */
+  /** Returns the offset of the next part. Waits for a request that is just ending. */
   reached(row: UploadRow): Promise<UploadOffset>;
   /**
-   * Stores a piece; the last one completes the upload. A piece that breaks off is kept as far as it came.
+   * Stores a part; the last one completes the upload. An interrupted part is stored up to the break.
    *
    * @throws {AppError} CONFLICT for another offset and while another request writes; PAYLOAD_TOO_LARGE;
-   * QUOTA_EXCEEDED; INSUFFICIENT_STORAGE; BAD_REQUEST for a length that cannot be, and, field `sha256`, for the wrong file.
-   * @throws {DigestMismatch} when the piece is other than its digest; none of it is kept.
+   *   QUOTA_EXCEEDED; INSUFFICIENT_STORAGE; BAD_REQUEST for an impossible length and, field `sha256`, for the
+   *   wrong file.
+   * @throws {DigestMismatch} when the part does not match its digest; none of it is stored.
    */
   receive(row: UploadRow, piece: UploadPart): Promise<UploadOffset>;
   cancel(row: UploadRow): Promise<void>;
-  /** Breaks every transfer off, for a process that stops: what came is kept. */
+  /** Aborts all transfers at shutdown; the bytes received are retained. */
   stop(): void;
 }
 
@@ -53,17 +57,17 @@ export interface TransferDeps extends EndingDeps {
   bus: Pick<Bus, 'publish' | 'subscribe'>;
 }
 
-/** Told, with the upload's id, when a request waits for the writer of another process. */
+/** Bus topic with the upload's ID, published when a request waits for the writer of another process. */
 const MAKE_WAY_TOPIC = 'uploads.make-way';
 
-/** Renewed while the writer lives; one that was killed is succeeded after so long. */
+/** Lease of a writer, renewed while it lives; after it expires another writer takes over. */
 const LEASE_SEC = 6;
 const LEASE_POLL_MS = 500;
-/** Who only asks how far the upload is waits so long for a request that is bringing more. */
+/** Time that an offset request waits for a request that is writing. */
 const LOOK_MS = 2000;
-/** A writer that stood still for so long asks whether the lease is its own before it goes on. */
+/** Stall after which a writer verifies its lease before it continues. */
 const LEASE_DOUBT_MS = 3000;
-/** The last request of an upload waits so long for the completion; the sweep does the rest. */
+/** Time that the last request of an upload waits for the completion; the sweep finishes later ones. */
 const FINISH_MS = 20_000;
 
 export function createTransfers(deps: TransferDeps): Transfers {
@@ -126,7 +130,7 @@ function wrongOffset(offset: number): AppError {
   });
 }
 
-/** Nobody else writes meanwhile: not in this process, and not in another one. */
+/** Receives a part as the only writer across all processes. */
 async function writeAlone(deps: TransferDeps, row: UploadRow, piece: UploadPart): Promise<UploadOffset> {
   const { db, writers } = deps;
   const writer: Writer = { silentSince: null, abort: () => piece.body.abort() };
@@ -184,7 +188,7 @@ async function write(deps: TransferDeps, row: UploadRow, writing: PartWriter): P
   const options = { ...digest, onDurable: (state: PartialState) => progress.save(state) };
   const appended = progress.during(store.partials.append(key, before, offset, content.chunks, options));
   const after = await appended.catch(async (error: unknown) => {
-    // What was reserved ahead is given back, and with it the turn.
+    // Release the bytes reserved ahead and the lease.
     await progress.end(await store.partials.inspect(key, before)).catch(() => {});
     throw progress.refusal ?? error;
   });
@@ -201,7 +205,7 @@ async function write(deps: TransferDeps, row: UploadRow, writing: PartWriter): P
   return { row: saved, offset: after.sizeBytes };
 }
 
-/** What is stored before this piece, which must be as much as its offset says. */
+/** Returns the state stored before this part; its size must equal the part's offset. */
 async function startingState(
   { db, store }: TransferDeps,
   row: UploadRow,
@@ -223,7 +227,7 @@ async function startingState(
   return state;
 }
 
-/** Takes over the length of the whole file, where this request is the first to tell it, and reserves it. */
+/** Stores the length of the whole file when this request is the first to send it, and reserves it. */
 async function declare(
   { events, intake }: TransferDeps,
   row: UploadRow,

@@ -42,7 +42,7 @@ describe('transfers', () => {
     return path === null ? null : readFile(path);
   };
 
-  test('OPTIONS tells what the server can, HEAD where the upload stands', async () => {
+  test('OPTIONS returns the capabilities of the server, HEAD the offset of the upload', async () => {
     const session = await create({ sizeBytes: 10 });
     const options = await call(session.url, 'OPTIONS');
     assert.equal(options.status, 204);
@@ -71,7 +71,7 @@ describe('transfers', () => {
     assert.equal(head.headers['cache-control'], 'no-store');
   });
 
-  test('hostile headers are refused in the envelope and keep nothing', async () => {
+  test('malformed headers are rejected with an error envelope and store nothing', async () => {
     const session = await create({ sizeBytes: 10 });
     const refused: [number, string, Record<string, string | undefined>][] = [
       [412, 'Tus-Resumable', { 'tus-resumable': undefined }],
@@ -107,7 +107,7 @@ describe('transfers', () => {
     assert.equal(await statusOf(session), 'WAITING');
   });
 
-  test('more bytes than announced are refused; without a length they fail the upload', async () => {
+  test('more bytes than announced are rejected; without a length they fail the upload', async () => {
     const told = await create({ sizeBytes: 5 });
     assert.equal((await patch(told.url, 0, 'abcdef')).status, 413);
     assert.equal(await offsetOf(told.url), 0);
@@ -126,7 +126,7 @@ describe('transfers', () => {
     assert.equal(await storedOf(untold).catch(() => null), null);
   });
 
-  test('a checksum holds the piece together: a wrong one is 460 and moves nothing', async () => {
+  test('a wrong checksum of a part is 460 and leaves the offset unchanged', async () => {
     const session = await create({ sizeBytes: 9 });
     const send = (offset: number, body: string, of: string, algorithm: string) =>
       patch(session.url, offset, body, { 'upload-checksum': checksum(algorithm, of) });
@@ -140,7 +140,7 @@ describe('transfers', () => {
     assert.equal((await storedOf(session))?.toString(), 'abcdefghi');
   });
 
-  test('a length that comes later reserves the storage then', async () => {
+  test('a length that is sent later reserves the storage then', async () => {
     const creation = await call(`${app.url}/uploads`, 'POST', {
       ...TUS,
       authorization: `Bearer ${key}`,
@@ -165,7 +165,7 @@ describe('transfers', () => {
     assert.equal(video.at('data.title'), 'späte Länge');
   });
 
-  test('a plain tus client creates with a key, and may send bytes along', async () => {
+  test('a plain tus client creates uploads with a key, and may send bytes with the creation', async () => {
     const headers = { ...TUS, authorization: `Bearer ${key}` };
     const post = (more: Record<string, string>, body: string | null = null) =>
       call(`${app.url}/uploads`, 'POST', { ...headers, ...more }, body);
@@ -211,7 +211,7 @@ describe('transfers', () => {
     refused.assertError('INSUFFICIENT_SCOPE');
   });
 
-  test('DELETE ends the upload, also by the override header', async () => {
+  test('DELETE ends the upload, also with the override header', async () => {
     for (const [method, headers] of [
       ['DELETE', TUS],
       ['POST', { ...TUS, 'x-http-method-override': 'DELETE' }],
@@ -231,7 +231,7 @@ describe('transfers', () => {
     );
   });
 
-  test('one PUT, a PUT again after a broken one, and a PUT that goes on', async () => {
+  test('one PUT, a repeated PUT after an interrupted one, and a resuming PUT all complete the upload', async () => {
     const bytes = randomBytes(200_000);
     const whole = await create({ sizeBytes: bytes.length });
     (await call(whole.url, 'PUT', {}, bytes.subarray(1))).assertError('BAD_REQUEST', 'Content-Length');
@@ -275,13 +275,13 @@ describe('transfers', () => {
     );
   });
 
-  /** What the disk has of an upload that is being received. */
+  /** Reads the bytes on disk of an upload in progress. */
   const receivedFile = async ({ id, videoId }: Session) => {
     const key = `w/${workspaceId}/v/${videoId}/original/${id}`;
     return (await app.container.store.partials.inspect(key, { sizeBytes: 0, driver: {} })).sizeBytes;
   };
 
-  test('twenty requests at one offset: one gets through, the file is exact', async () => {
+  test('one of twenty requests at the same offset succeeds, and the file is exact', async () => {
     const bytes = randomBytes(300_000);
     const session = await create({ sizeBytes: bytes.length });
     const answers = await Promise.all(
@@ -333,7 +333,7 @@ describe('transfers', () => {
     assert.equal((await storedOf(session))?.toString(), 'abcdefghij');
   });
 
-  test('pages of any origin may upload, or those of one alone', async () => {
+  test('pages of any origin may upload, or only those of one configured origin', async () => {
     const any = await create({ sizeBytes: 4 });
     const origin = 'https://studio.example.com';
     const preflight = { origin, 'access-control-request-method': 'PATCH' };
@@ -357,7 +357,7 @@ describe('transfers', () => {
     assert.equal((await patch(own.url, 2, 'cd')).status, 204);
   });
 
-  test('a video that is deleted takes its upload along', async () => {
+  test('deleting a video also ends its upload', async () => {
     const session = await create({ sizeBytes: 10 });
     await patch(session.url, 0, 'abcd');
     (await app.request('DELETE', `/videos/${session.videoId}`, { key })).assertOk(200);
@@ -368,13 +368,13 @@ describe('transfers', () => {
     assert.equal(await receivedFile(session), 0);
   });
 
-  test('what a crash left whole is completed by the sweep, and by the next look', async () => {
+  test('an upload left complete by a crash is completed by the sweep, and by the next request', async () => {
     for (const look of [() => app.container.uploads.sweep(), (url: string) => offsetOf(url)]) {
       const session = await create({ sizeBytes: 4 });
       await patch(session.url, 0, 'abc');
       const { db, store } = app.container;
       const blob = `w/${workspaceId}/v/${session.videoId}/original/${session.id}`;
-      // As a process leaves it that dies between the last byte and the transaction.
+      // State left by a process that dies between the last byte and the transaction.
       const state = { sizeBytes: 3, driver: {} };
       await store.partials.append(
         blob,

@@ -36,7 +36,7 @@ const EXPOSED = [
   'X-SVC-Request-Id',
 ].join(', ');
 
-/** Any page may read the answer, unless `restrictOrigin` has said otherwise. */
+/** Lets any page read the response, unless `restrictOrigin` has limited it. */
 export function allowAnyOrigin(reply: FastifyReply): void {
   if (!reply.hasHeader('Access-Control-Allow-Origin')) reply.header('Access-Control-Allow-Origin', '*');
   reply.header('Access-Control-Expose-Headers', EXPOSED);

@@ -33,7 +33,7 @@ const TUS_OPTIONS = {
   'Tus-Checksum-Algorithm': rules.CHECKSUM_ALGORITHMS.join(','),
 };
 const CHECKSUM_MISMATCH = 460;
-/** The rest of a refused body is read for so long, so that its sender gets to see the answer. */
+/** Time for which the rest of a rejected body is read, so that the client receives the response. */
 const LINGER_MS = 3000;
 
 type TokenRequest = FastifyRequest<{ Params: { token: string } }>;
@@ -43,7 +43,7 @@ export function tusEndpoint({ uploads }: { uploads: Uploads }): (app: FastifyIns
     app.register(async (scope) => {
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
-      // Last of all: what the key check refuses is for a tus client in a browser too.
+      // This hook runs last, so that browser-based tus clients can read rejected key checks, too.
       scope.addHook('onSend', (_request, reply, payload, done) => {
         allowAnyOrigin(reply);
         reply.headers({ 'Tus-Resumable': TUS, 'Cache-Control': 'no-store' });
@@ -63,7 +63,7 @@ export function tusEndpoint({ uploads }: { uploads: Uploads }): (app: FastifyIns
   };
 }
 
-/** tus creation, for clients that can send a key. */
+/** Registers tus creation, for clients that can send a key. */
 function acceptCreations(scope: FastifyInstance, uploads: Uploads): void {
   const validate = compileInput(TusCreation, 'body');
   // The policy of POST /upload; never mounted as an endpoint of its own.
@@ -114,7 +114,7 @@ function acceptUploads(scope: FastifyInstance, uploads: Uploads): void {
         throw otherMethod();
     }
   };
-  // What a browser asks when the address is pasted into it.
+  // Browsers send GET when the URL is opened directly.
   scope.get('/uploads/:token', { config: CONFIG, exposeHeadRoute: false }, () => {
     throw otherMethod();
   });
@@ -123,7 +123,7 @@ function acceptUploads(scope: FastifyInstance, uploads: Uploads): void {
     url: '/uploads/:token',
     config: CONFIG,
     handler(request, reply) {
-      // For clients that cannot send PATCH or DELETE (tus 1.0, "X-HTTP-Method-Override").
+      // Supports clients that cannot send PATCH or DELETE (tus 1.0, "X-HTTP-Method-Override").
       const override = request.headers['x-http-method-override'];
       return tus(request, reply, override === undefined ? request.method : String(override).toUpperCase());
     },
@@ -142,7 +142,7 @@ function acceptUploads(scope: FastifyInstance, uploads: Uploads): void {
   });
 }
 
-/** The version that the client speaks; without the header it is no tus client. */
+/** Checks the client's tus version; without the header it is not a tus client. */
 function speaksTus(request: FastifyRequest): boolean {
   return request.headers['tus-resumable'] === TUS;
 }
@@ -176,7 +176,7 @@ async function receive(
   }
 }
 
-/** How far the upload is, as tus writes it. */
+/** Sends the offset of the upload in tus format. */
 function answer(reply: FastifyReply, status: number, { row, offset }: UploadOffset): FastifyReply {
   reply.header('Upload-Offset', String(offset));
   if (row.size_bytes === null) reply.header('Upload-Defer-Length', '1');
@@ -185,7 +185,7 @@ function answer(reply: FastifyReply, status: number, { row, offset }: UploadOffs
   return reply.status(status).send();
 }
 
-/** The answer to "how far?" of a PUT: 308 with what there is, 204 when that is all. */
+/** Answers a PUT that queries the offset: 308 with the stored range, 204 when the file is complete. */
 function answerRange(reply: FastifyReply, reached: UploadOffset): FastifyReply {
   if (reached.offset > 0) reply.header('Range', `bytes=0-${reached.offset - 1}`);
   return answer(reply, reached.offset === reached.row.size_bytes ? 204 : 308, reached);
@@ -210,7 +210,7 @@ function tusPiece(request: FastifyRequest): UploadPart {
   };
 }
 
-/** @returns null for a question: `Content-Range` without a start. */
+/** @returns null for an offset query: `Content-Range` without a start. */
 function putPiece(request: FastifyRequest, row: UploadRow): UploadPart | null {
   const { headers } = request;
   const range = rules.parseContentRange(headers['content-range']);
@@ -242,7 +242,7 @@ function putPiece(request: FastifyRequest, row: UploadRow): UploadPart | null {
   return { ...piece, offset: null, totalBytes: row.size_bytes ?? length };
 }
 
-/** What a tus creation says, in the shape of POST /upload. */
+/** Parses a tus creation into the shape of POST /upload. */
 function creationOf({ headers }: FastifyRequest): Record<string, unknown> {
   const deferred = headers['upload-defer-length'];
   if (deferred !== undefined && deferred !== '1') {
@@ -269,7 +269,7 @@ function creationOf({ headers }: FastifyRequest): Record<string, unknown> {
   return { ...Object.fromEntries(given), sizeBytes: length };
 }
 
-/** Lets the sender of a body that was not read to its end see the answer, and then hangs up. */
+/** Lets the sender of a partly read body receive the response, and then closes the connection. */
 function linger({ raw }: FastifyRequest): void {
   if (raw.complete || raw.destroyed) return;
   const timer = setTimeout(() => raw.destroy(), LINGER_MS).unref();

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A request that writes to an upload. */
+/** Request that writes to an upload. */
 export interface Writer {
-  /** `performance.now()` since when it waits for bytes; null while it does something with them. */
+  /** `performance.now()` since which it waits for bytes; null while it is processing some. */
   silentSince: number | null;
-  /** Ends it: its connection is given up, what came is kept. */
+  /** Ends the writer: its connection is closed, the bytes received are retained. */
   abort(): void;
 }
 
-/** A writer that is silent for so long has lost its connection, as far as the next one is concerned. */
+/** Silence after which the next writer considers the connection of the current one lost. */
 const SILENT_MS = 1500;
-/** How long the next writer waits for one that is not silent. */
+/** Time that the next writer waits for an active one. */
 const PATIENCE_MS = 5000;
 
 /**
@@ -18,12 +18,20 @@ const PATIENCE_MS = 5000;
  * before the server has noticed: it takes over from a silent writer, and waits for what that one has stored.
  */
 export interface Writers {
-  /** Waits for a turn. @returns null when another writer is still at work after the patience. */
+  /**
+   * Waits for the writer's turn.
+   *
+   * @returns null when another writer is still active after the wait.
+   */
   enter(id: string, writer: Writer): Promise<{ leave(): void } | null>;
-  /** Waits until nobody writes, after ending who is silent. @returns false when somebody still does. */
+  /**
+   * Waits until there is no writer, after ending a silent one.
+   *
+   * @returns false when a writer remains.
+   */
   waitForEnd(id: string, patienceMs: number): Promise<boolean>;
   abort(id: string): void;
-  /** Another process wants to write: ends the writer if it is silent. */
+  /** Ends a silent writer, because another process wants to write. */
   makeWay(id: string): void;
   abortAll(): void;
 }

@@ -17,8 +17,8 @@ const post = (path: string, body?: object, by = key) => app.request('POST', path
 const read = (id: string) => app.request('GET', `/videos/${id}`, { key });
 const createVideo = async () => (await post('/videos', { title: 'A video' })).assertOk(201).string('data.id');
 
-describe('who may', () => {
-  test('a key without videos:write, or READ_ONLY, reads and changes nothing', async () => {
+describe('permissions are checked', () => {
+  test('a key that is READ_ONLY or lacks videos:write reads and changes nothing', async () => {
     const id = await createVideo();
     const reader = await app.createKey({ account, scope: 'STANDARD', permissions: ['videos:read'] });
     const other = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:read'] });
@@ -47,7 +47,7 @@ describe('who may', () => {
     }
   });
 
-  test('the test mode has videos of its own', async () => {
+  test('test mode has videos of its own', async () => {
     const id = await createVideo();
     const tester = await app.createKey({ account, mode: 'test' });
     (await app.request('GET', `/videos/${id}`, { key: tester.key })).assertError('NOT_FOUND');

@@ -94,7 +94,7 @@ describe('POST /videos', () => {
     assert.deepEqual((await read(id)).at('data'), video);
   });
 
-  test('every setting is stored as it was sent', async () => {
+  test('every setting is stored as sent', async () => {
     const settings = {
       title: `${'🎬'.repeat(199)}x`,
       description: 'Line one\nline two',
@@ -128,14 +128,14 @@ describe('POST /videos', () => {
     });
   });
 
-  test('without a length the upload waits for the client to tell it', async () => {
+  test('an upload without a length waits for the client to send it', async () => {
     const created = (await post('/videos', { title: 'A title' })).assertOk(201);
     assert.equal(created.at('data.upload.sizeBytes'), null);
     assert.equal(created.at('data.upload.filename'), 'A title');
     assert.equal(created.at('data.upload.id'), created.at('data.uploadId'));
   });
 
-  test('the storage is reserved; what does not fit is refused and leaves nothing', async () => {
+  test('the storage is reserved; a video that exceeds the quota is rejected and leaves nothing', async () => {
     const small = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
     const body = { title: 'Big', sizeBytes: 6 * 2 ** 30 };
     const first = (await post('/videos', body, small.key)).assertOk(201).string('data.id');
@@ -213,7 +213,7 @@ describe('POST /videos', () => {
 });
 
 describe('GET, PATCH and DELETE /videos/{id}', () => {
-  test('a ready video has its addresses and its playable renditions, highest first', async () => {
+  test('a ready video has its URLs and its playable renditions, highest first', async () => {
     const id = await ready({ title: 'Ready' });
     const video = (await read(id)).assertOk(200);
     assert.equal(video.at('data.status'), 'READY');
@@ -227,7 +227,7 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     ]);
   });
 
-  test('renditions of another revision, of the audio, and those that are not made are not shown', async () => {
+  test('renditions of another revision, audio renditions and pending ones are hidden', async () => {
     const id = await ready({ revision: 1 });
     const { db } = app.container;
     const row = { video_id: id, revision: 1, status: 'READY' } as const;
@@ -244,7 +244,7 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     assert.equal(video.at('data.playbackUrl'), null);
   });
 
-  test('while it is processed, each rendition says how far it is, highest first', async () => {
+  test('while a video is processed, each rendition reports its progress, highest first', async () => {
     const id = await ready({ title: 'Half made', status: 'PROCESSING' });
     const row = { video_id: id, revision: 0, kind: 'VIDEO', frame_rate: 30 } as const;
     await app.container.db
@@ -264,7 +264,7 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     assert.deepEqual(names, ['1080p', '360p']);
   });
 
-  test('a change is told with the old and the new values', async () => {
+  test('a change emits an event with the old and the new values', async () => {
     const id = await createVideo({ title: 'Old', tags: ['a'], metadata: { a: '1' } });
     clock.advance(1000);
     const body = { title: 'New', tags: ['a'], metadata: { a: '2' }, description: null };
@@ -285,7 +285,7 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     });
   });
 
-  test('a change of nothing tells nothing and keeps updatedAt', async () => {
+  test('an update without a change emits no event and leaves updatedAt unchanged', async () => {
     const chapters = [{ startSec: 1, title: 'One' }];
     const id = await createVideo({ title: 'Same', chapters, metadata: { a: '1', b: '2' } });
     clock.advance(1000);
@@ -302,14 +302,14 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     assert.deepEqual(await typesOf(id), ['video.created']);
   });
 
-  test('a price belongs to PURCHASE, whichever of the two is changed', async () => {
+  test('a price requires PURCHASE, whichever of the two is changed', async () => {
     const id = await createVideo();
     (await patch(id, { visibility: 'PURCHASE' })).assertError('BAD_REQUEST', 'priceCents');
     (await patch(id, { visibility: 'PURCHASE', priceCents: 100 })).assertOk(200);
     (await patch(id, { priceCents: null })).assertError('BAD_REQUEST', 'priceCents');
     (await patch(id, { priceCents: null, visibility: 'TIER', tierIds: [] })).assertOk(200);
     (await patch(id, { tierIds: ['a'] })).assertError('BAD_REQUEST', 'tierIds.0');
-    // A stream knows no price of its recordings: it comes later, and until then the rest can be changed.
+    // A stream has no price for its recordings: it is set later, and until then other fields can be changed.
     const recorded = await ready({ visibility: 'PURCHASE', source: 'RECORDING' });
     (await patch(recorded, { title: 'Another' })).assertOk(200);
     (await patch(recorded, { priceCents: 100 })).assertOk(200);
@@ -323,7 +323,7 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     (await patch(id, { chapters: [] })).assertOk(200);
   });
 
-  test('DELETE: gone for everything, its storage is free, and an upload ends with it', async () => {
+  test('DELETE hides the video everywhere, releases its storage, and ends its upload', async () => {
     const created = await post('/videos', { title: 'Short-lived', sizeBytes: 1000 });
     const id = created.assertOk(201).string('data.id');
     const used = async () => {
@@ -368,7 +368,7 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     assert.deepEqual(data, { videoId: id, deletedAt: clock.now().toISOString(), sequence: 2 });
   });
 
-  test('of twenty deletions at once one succeeds', async () => {
+  test('one of twenty concurrent deletions succeeds', async () => {
     const id = await createVideo({ sizeBytes: 500 });
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => app.request('DELETE', `/videos/${id}`, { key })),
@@ -378,7 +378,7 @@ describe('GET, PATCH and DELETE /videos/{id}', () => {
     assert.deepEqual(await typesOf(id), ['video.created', 'video.deleted']);
   });
 
-  test('changes at once are told one after the other, each with what it found', async () => {
+  test('concurrent changes emit events in order, each with the values it replaced', async () => {
     const id = await createVideo({ title: 'T0' });
     await Promise.all(Array.from({ length: 10 }, (_, i) => patch(id, { title: `T${i + 1}` })));
     const updates = (await eventsOf(id)).filter(({ type }) => type === 'video.updated');

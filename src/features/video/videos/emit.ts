@@ -17,7 +17,7 @@ export async function emitCreated(append: AppendEvent, row: VideoRow): Promise<v
   await append(videoCreated, row.workspace_id, data);
 }
 
-/** Settings as the API names them. */
+/** Returns the settings under their API names. */
 function settingsOf(row: VideoRow) {
   return {
     title: row.title,
@@ -34,7 +34,7 @@ function settingsOf(row: VideoRow) {
   };
 }
 
-/** The settings that differ, each with its old and new value. */
+/** Returns the changed settings with their old and new values. */
 function changesOf(before: VideoRow, after: VideoRow): Changes {
   const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
   return Object.fromEntries(
@@ -48,7 +48,7 @@ export function hasChanged(before: VideoRow, after: VideoRow): boolean {
   return Object.keys(changesOf(before, after)).length > 0;
 }
 
-/** Nothing is said when nothing differs. */
+/** Emits the changed fields; emits no event when there are none. */
 export async function emitUpdated(tx: Tx, append: AppendEvent, before: VideoRow, after: VideoRow) {
   const changes = changesOf(before, after);
   if (Object.keys(changes).length === 0) return;
@@ -57,7 +57,7 @@ export async function emitUpdated(tx: Tx, append: AppendEvent, before: VideoRow,
   await append(videoUpdated, after.workspace_id, data);
 }
 
-/** Other codecs have come to a video that is READY. */
+/** Emits the event of additional codecs that were added to a READY video. */
 export async function emitRenditions(
   tx: Tx,
   append: AppendEvent,

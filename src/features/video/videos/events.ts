@@ -31,7 +31,7 @@ const SAMPLE = {
   source: 'UPLOAD',
 } as const;
 
-// What happens to a video as a resource.
+// Lifecycle events of a video.
 
 export const videoCreated = defineEvent({
   type: 'video.created',
@@ -155,7 +155,7 @@ export const videoRestored = defineEvent({
   },
 });
 
-// The way of a file to a playable video.
+// Events from the upload of a file to a playable video.
 
 export const videoUploadCompleted = defineEvent({
   type: 'video.upload.completed',
@@ -229,7 +229,7 @@ export const videoProcessingFailed = defineEvent({
   notice: {
     severity: 'WARNING',
     words: ({ error, videoId: id }) => {
-      // An upload that was given up is no news to who gave it up.
+      // The person who abandoned an upload needs no notification.
       if (error.code === 'UPLOAD_EXPIRED') return null;
       return {
         title: 'Video processing failed',
@@ -240,7 +240,7 @@ export const videoProcessingFailed = defineEvent({
   },
 });
 
-// The way of a file that replaces another.
+// Events of the replacement of a file.
 
 export const videoReplaced = defineEvent({
   type: 'video.replaced',
@@ -302,7 +302,7 @@ export const videoReplacementFailed = defineEvent({
   notice: {
     severity: 'WARNING',
     words: ({ title, error, videoId: id }) => {
-      // As with a video of its own.
+      // An abandoned upload needs no notification, as with a video's own upload.
       if (error.code === 'UPLOAD_EXPIRED') return null;
       return {
         title: 'File replacement failed',

@@ -1,7 +1,7 @@
 /**
- * Videos: a file that comes by an upload, an import or a broadcast and what is made of it.
+ * Videos: files that come from an upload, an import or a broadcast, and everything derived from them.
  *
- * Terminology: the *original* is the file as it came; a *rendition* is one rung that players choose from; a
+ * Terminology: the *original* is the file as received; a *rendition* is one rung that players choose from; a
  * *revision* is one processing with files of its own.
  */
 export { audienceRoutes } from './audience/routes.ts';

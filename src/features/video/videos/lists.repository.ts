@@ -11,13 +11,16 @@ export interface VideoFilter {
   tag?: string | undefined;
   externalId?: string | undefined;
   streamId?: string | undefined;
-  /** Part of the title, in any case. */
+  /** Part of the title, case-insensitive. */
   q?: string | undefined;
-  /** Not those that the operator has taken down. */
+  /** Excludes videos taken down by the operator. */
   isShown?: true | undefined;
 }
 
-/** A query for the ids of one page, which reads few rows that it does not give (docs/decisions/lists-and-ids.md#filters). */
+/**
+ * Returns a query for the IDs of one page that reads few other rows
+ * (docs/decisions/lists-and-ids.md#filters).
+ */
 export function pageOfVideos(
   workspaceId: string,
   filter: VideoFilter,
@@ -55,7 +58,7 @@ export function pageOfVideos(
     order by id ${direction(page)} limit ${page.fetchLimit}`;
 }
 
-/** Of those that have a tag, in the order of their own index. */
+/** Selects the IDs of videos with a tag, in the order of the tag index. */
 function tagged(
   workspaceId: string,
   { tag, isShown }: VideoFilter,

@@ -44,7 +44,7 @@ after(() => app.close());
 
 const list = (query: string, by = key) => app.request('GET', `/videos?${query}`, { key: by });
 
-/** The positions (0 = oldest) that a query lists. */
+/** Returns the positions (0 = oldest) that a query lists. */
 async function positions(query: string): Promise<number[]> {
   return positionsOf((await list(query)).assertOk(200).list('data'));
 }
@@ -54,13 +54,13 @@ function positionsOf(rows: unknown[]): number[] {
 }
 
 describe('GET /videos', () => {
-  test('newest first, with the pagination of one whole page', async () => {
+  test('the list is newest first, with the pagination of one whole page', async () => {
     const answer = (await list('')).assertOk(200);
     assert.deepEqual(positionsOf(answer.list('data')), [6, 5, 4, 3, 2, 1, 0]);
     assert.deepEqual(answer.at('pagination'), { nextCursor: null, hasMore: false, limit: 25 });
   });
 
-  test('each row is what GET of the video answers', async () => {
+  test('each row equals the response of GET for the video', async () => {
     const rows = (await list('')).list('data');
     for (const [index, id] of ids.toReversed().entries()) {
       const one = await app.request('GET', `/videos/${id}`, { key });
@@ -68,7 +68,7 @@ describe('GET /videos', () => {
     }
   });
 
-  test('a walk of pages in both orders gives each row once', async () => {
+  test('pagination in both orders returns each row once', async () => {
     for (const [order, all] of [
       ['desc', [6, 5, 4, 3, 2, 1, 0]],
       ['asc', [0, 1, 2, 3, 4, 5, 6]],
@@ -84,7 +84,7 @@ describe('GET /videos', () => {
     }
   });
 
-  test('the link to the next page has all that was asked for, question marks and signs too', async () => {
+  test('the link to the next page contains all parameters, including question marks and signs', async () => {
     const { account, key: other } = await app.createKey();
     for (const title of ['why? 1 + 1 & more', 'why? 1 + 1 & less']) {
       await insertReadyVideo(app.container.db, account.live, { title });
@@ -154,7 +154,7 @@ describe('GET /videos', () => {
     (await list(`limit=1&status=READY&cursor=${cursor}`, other.key)).assertError('BAD_REQUEST', 'cursor');
   });
 
-  test('a tag has the videos that have it now, whatever has become of them', async () => {
+  test('a tag lists the videos that have it now, regardless of their changes', async () => {
     const { key: by } = await app.createKey();
     const make = async (body: object) =>
       (await app.request('POST', '/videos', { key: by, body })).assertOk(201).string('data.id');
@@ -178,7 +178,7 @@ describe('GET /videos', () => {
     assert.deepEqual(await having('tag=b'), []);
   });
 
-  test('the tags of videos that were there before the table of tags', async () => {
+  test('tags of videos older than the tag table are listed', async () => {
     const { sql } = app.container;
     await sql`delete from video_tag`;
     const migration = await readFile(join(ROOT, 'migrations/0165_tags_of_videos.sql'), 'utf8');

@@ -19,7 +19,7 @@ const ready = (columns: object = {}) => insertReadyVideo(app.container.db, accou
 const send = (id: string, body: object) => app.request('POST', `/videos/${id}/captions`, { key, body });
 const list = (id: string) => app.request('GET', `/videos/${id}/captions`, { key });
 
-/** The files of the video's captions that are in the store. */
+/** Returns the stored caption files of the video. */
 async function filesOf(id: string): Promise<string[]> {
   const names: string[] = [];
   for await (const { key: name } of app.container.store.list(`w/${account.live}/v/${id}/captions/`)) {
@@ -28,7 +28,7 @@ async function filesOf(id: string): Promise<string[]> {
   return names;
 }
 
-/** A multipart body as a browser sends it: the fields, then the file. */
+/** Builds a multipart body as sent by a browser: the fields, then the file. */
 function form(fields: Record<string, string>, file: string | Uint8Array, name = 'file') {
   const boundary = 'a-boundary-of-the-test';
   const parts = Object.entries(fields).map(
@@ -44,7 +44,7 @@ function form(fields: Record<string, string>, file: string | Uint8Array, name = 
   return { key, body, headers: { 'content-type': `multipart/form-data; boundary=${boundary}` } };
 }
 
-test('what can be heard is told once for each track, the default one first', async () => {
+test('available audio is listed once per track, the default one first', async () => {
   const id = await ready();
   const row = { video_id: id, revision: 0, kind: 'AUDIO', status: 'READY' } as const;
   const english = { ...row, track: 0, language: 'en', label: 'English' };
@@ -67,7 +67,7 @@ test('what can be heard is told once for each track, the default one first', asy
 });
 
 describe('POST /videos/{id}/captions', () => {
-  test('201, told once, listed, and served as what was understood of them', async () => {
+  test('captions return 201, emit one event, are listed, and are served in their parsed form', async () => {
     const id = await ready();
     const made = (await send(id, { language: 'pt-br', content: VTT })).assertOk(201);
     const url = made.string('data.url');
@@ -92,7 +92,7 @@ describe('POST /videos/{id}/captions', () => {
     );
   });
 
-  test('a file with its fields', async () => {
+  test('captions can be uploaded as a file with fields', async () => {
     const id = await ready();
     const srt = '1\n00:00:01,000 --> 00:00:02,000\nGrüße\n';
     const sent = await app.request(
@@ -104,7 +104,7 @@ describe('POST /videos/{id}/captions', () => {
     assert.equal(sent.at('data.language'), 'de');
   });
 
-  test('one for each language: new ones replace the old ones, whose file goes', async () => {
+  test('each language has one file: new captions replace the old ones, whose file is deleted', async () => {
     const id = await ready();
     const first = (await send(id, { language: 'en', content: VTT })).assertOk(201).string('data.url');
     const second = (await send(id, { language: 'EN', label: 'New', content: VTT })).assertOk(201);
@@ -120,7 +120,7 @@ describe('POST /videos/{id}/captions', () => {
     assert.equal((await filesOf(id)).length, 2);
   });
 
-  test('whatever language there is has a label', async () => {
+  test('every language has a label', async () => {
     const id = await ready();
     const labels: [tag: string, label: string][] = [
       ['en', 'English'],
@@ -136,7 +136,7 @@ describe('POST /videos/{id}/captions', () => {
     }
   });
 
-  test('a private video gives addresses with a token', async () => {
+  test('a private video returns URLs with a token', async () => {
     const id = await ready({ visibility: 'PRIVATE' });
     const url = (await send(id, { language: 'en', content: VTT })).assertOk(201).string('data.url');
     assert.match(url, /\.vtt\?token=/);
@@ -159,7 +159,7 @@ describe('POST /videos/{id}/captions', () => {
     });
   }
 
-  test('400 for a file that is no text, or has another name; 413 for a large one', async () => {
+  test('400 for a file that is not text, or has another name; 413 for a large one', async () => {
     const path = `/videos/${await ready()}/captions`;
     const post = (init: object) => app.request('POST', path, init);
     (await post(form({ language: 'en' }, Buffer.from([0xff, 0xfe, 0x41])))).assertError(
@@ -195,7 +195,7 @@ describe('POST /videos/{id}/captions', () => {
 });
 
 describe('DELETE /videos/{id}/captions/{language}', () => {
-  test('gone with their file, whatever the case of the tag; then 404', async () => {
+  test('captions are deleted with their file, regardless of the case of the tag; then 404', async () => {
     const id = await ready();
     (await send(id, { language: 'pt-BR', content: VTT })).assertOk(201);
     const remove = (tag: string) => app.request('DELETE', `/videos/${id}/captions/${tag}`, { key });
@@ -216,7 +216,7 @@ describe('the thumbnail', () => {
   const put = (id: string, init: object) => app.request('PUT', `/videos/${id}/thumbnail`, init);
   const remove = (id: string) => app.request('DELETE', `/videos/${id}/thumbnail`, { key });
 
-  test('a picture is made a JPEG, replaces the poster, and can be taken back', async () => {
+  test('an image is converted to JPEG, replaces the poster, and can be removed again', async () => {
     const id = await ready();
     const poster = `http://marquee.test/v/${id}/r0a1/img/poster.jpg`;
     const chosen = (await put(id, form({}, PNG))).assertOk(200).string('data.thumbnailUrl');
@@ -233,7 +233,7 @@ describe('the thumbnail', () => {
     (await remove(id)).assertError('NOT_FOUND');
   });
 
-  test('a moment of the video is asked for, and withdrawn by a picture', async () => {
+  test('a thumbnail from a moment of the video can be requested, and an uploaded image withdraws the request', async () => {
     const id = await ready();
     const waiting = async () => {
       const rows = await app.container.sql`
@@ -263,7 +263,7 @@ describe('the thumbnail', () => {
     });
   }
 
-  test('409 for a moment of a video that is not ready; 413 for a large picture', async () => {
+  test('409 for a moment of a video that is not ready; 413 for a large image', async () => {
     (await put(await ready({ status: 'PROCESSING' }), { key, body: { atSec: 1 } })).assertError('CONFLICT');
     const large = Buffer.alloc(5_242_881);
     PNG.copy(large);

@@ -31,14 +31,14 @@ const ready = (columns: Parameters<typeof insertReadyVideo>[2] = {}) =>
 describe('publication', () => {
   const publish = (id: string, body?: object) => post(`/videos/${id}/publish`, body);
   const unpublish = (id: string) => post(`/videos/${id}/unpublish`);
-  /** The types after the first ones, and the sequence has no gap. */
+  /** Returns the event types after the first ones, and asserts that the sequence has no gap. */
   const told = async (id: string) => {
     const events = await eventsOf(id);
     for (const [index, { data }] of events.entries()) assert.equal(data.sequence, index + 1);
     return events.map(({ type }) => type);
   };
 
-  test('a ready video is published once, whatever comes after', async () => {
+  test('a ready video is published once, regardless of later changes', async () => {
     const id = await ready({ visibility: 'PRIVATE' });
     const first = (await publish(id)).assertOk(200);
     assert.equal(first.at('data.visibility'), 'PUBLIC');
@@ -64,7 +64,7 @@ describe('publication', () => {
     });
   });
 
-  test('PATCH of the visibility does the same', async () => {
+  test('PATCH of the visibility publishes as well', async () => {
     const id = await ready({ visibility: 'PRIVATE' });
     (await patch(id, { visibility: 'UNLISTED' })).assertOk(200);
     (await patch(id, { visibility: 'PUBLIC' })).assertOk(200);
@@ -80,21 +80,21 @@ describe('publication', () => {
     ]);
   });
 
-  test('publishing what is visible already leaves it as it is', async () => {
+  test('publishing a video that is already visible leaves it unchanged', async () => {
     const id = await ready({ visibility: 'TIER' });
     assert.equal((await publish(id)).assertOk(200).at('data.visibility'), 'TIER');
     assert.deepEqual(await told(id), []);
     (await publish(id, { at: '2027-01-01T00:00:00Z' })).assertError('CONFLICT', 'at');
   });
 
-  test('before it is ready only the change of the visibility is told', async () => {
+  test('before a video is ready, only the change of its visibility emits an event', async () => {
     const id = await createVideo({ visibility: 'PRIVATE' });
     assert.equal((await publish(id)).assertOk(200).at('data.publishedAt'), null);
     (await unpublish(id)).assertOk(200);
     assert.deepEqual(await told(id), ['video.created', 'video.updated', 'video.updated']);
   });
 
-  test('at a time that was planned, once, and not before', async () => {
+  test('a planned publication happens once, and not early', async () => {
     const id = await ready({ visibility: 'PRIVATE' });
     const at = new Date(clock.ms() + 60_000).toISOString();
     const planned = (await publish(id, { at: at.replace('Z', '+00:00') })).assertOk(200);
@@ -112,7 +112,7 @@ describe('publication', () => {
     assert.deepEqual(await told(id), ['video.updated', 'video.published']);
   });
 
-  test('a plan is void when the video is published, unpublished or made visible before', async () => {
+  test('publishing, unpublishing or changing the visibility voids a planned publication', async () => {
     const at = new Date(clock.ms() + 60_000).toISOString();
     const acts = [publish, unpublish, (id: string) => patch(id, { visibility: 'UNLISTED' })];
     for (const act of acts) {
@@ -147,7 +147,7 @@ describe('POST /videos/{id}/retry', () => {
     return key;
   };
 
-  test('a failed video waits again, and its next attempt is told', async () => {
+  test('a failed video is queued again, and its next attempt emits an event', async () => {
     const id = await failed({ original_key: await original() });
     const retried = (await post(`/videos/${id}/retry`)).assertOk(200);
     assert.equal(retried.at('data.status'), 'QUEUED');
@@ -160,7 +160,7 @@ describe('POST /videos/{id}/retry', () => {
     (await post(`/videos/${id}/retry`)).assertError('CONFLICT', 'status');
   });
 
-  test('409 when its file never came, or is gone', async () => {
+  test('409 when its file never arrived, or is gone', async () => {
     (await post(`/videos/${await failed()}/retry`)).assertError('CONFLICT');
     const gone = await failed({ original_key: `w/${account.live}/v/gone/original/x` });
     (await post(`/videos/${gone}/retry`)).assertError('CONFLICT');

@@ -25,17 +25,23 @@ interface Deps {
   log: Logger;
 }
 
-/** Removes the files of deleted videos after 30 days, those that were replaced when nobody is in the middle of them any more, and both as soon as their owner needs the storage. */
+/**
+ * Removal of the files of deleted videos after 30 days, of replaced files when their viewers have finished,
+ * and of both as soon as their owner needs the storage.
+ */
 export interface VideoPurge extends Trash {
   run(): Promise<void>;
 }
 
-/** The files of a deleted video stay so long (docs/decisions/storage-and-quota.md#deleting). */
+/** Retention of the files of a deleted video (docs/decisions/storage-and-quota.md#deleting). */
 const KEPT_MS = 30 * 86_400_000;
 
 type Deleted = Awaited<ReturnType<typeof repository.unpurged>>[number];
 
-/** The row is marked after its files are gone: a crash in between has them removed once more. */
+/**
+ * Creates the purge. A row is marked after its files are removed: after a crash in between they are removed
+ * again.
+ */
 export function createVideoPurge(deps: Deps): VideoPurge {
   const { db, clock } = deps;
   return {
@@ -85,7 +91,11 @@ async function purge({ db, store, clock, log }: Deps, video: Deleted): Promise<b
   }
 }
 
-/** The file that a video has replaced. @returns likewise. */
+/**
+ * Removes the files of a previous revision.
+ *
+ * @returns false when the files could not be removed now.
+ */
 async function removeFormer({ db, store, log }: Deps, former: PreviousFile): Promise<boolean> {
   const {
     video_id: id,

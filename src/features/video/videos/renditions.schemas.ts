@@ -56,7 +56,7 @@ function sizeOf({ name, width, height }: RenditionRow) {
   return { name, width: width ?? 0, height: height ?? 0 };
 }
 
-/** Whether there is something to see. */
+/** Reports whether any rendition is playable. */
 export function canBePlayed(row: Row): boolean {
   return picturesOf(row).some(isReady);
 }
@@ -73,7 +73,7 @@ export function toRenditions(row: Row): Static<typeof Rendition>[] {
 }
 
 export function toPending(row: Row): Static<typeof PendingRendition>[] {
-  // Those in other codecs come when the video is READY.
+  // Renditions in other codecs come when the video is READY.
   return picturesOf(row)
     .filter((rendition) => !isReady(rendition) && codecOf(rendition) === 'H264')
     .map((rendition) => ({ ...sizeOf(rendition), progressPercent: Math.floor(rendition.progress_percent) }));

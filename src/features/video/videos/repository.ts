@@ -36,7 +36,7 @@ export function lockVideo(tx: Tx, workspaceId: string, id: string): Promise<Vide
     .executeTakeFirst();
 }
 
-/** Is it a video of the workspace that was not deleted? */
+/** Reports whether the workspace has such a video that is not deleted. */
 export async function hasVideo(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const row = await db
     .selectFrom('video')
@@ -71,7 +71,9 @@ export function playableRungs(db: Db, videoId: string, revision: number): Promis
     .execute();
 }
 
-/** What partners are shown. Lists read no more: the driver's work grows with rows times columns. */
+/**
+ * Columns shown to partners. Lists read no others, because the driver's work grows with rows times columns.
+ */
 const SHOWN = [
   'video.id',
   'video.workspace_id',
@@ -162,7 +164,7 @@ function selectShown(db: Db) {
     ]);
 }
 
-/** Of any workspace: the caller compares. */
+/** Selects rows of any workspace; the caller compares the workspace. */
 export function selectVideos(db: Db, among: IdCondition) {
   return selectShown(db).where(areThese(among));
 }
@@ -192,7 +194,7 @@ export function listVideos(
     .execute();
 }
 
-/** How many everybody may watch; an index has exactly these. */
+/** Counts the public videos; an index contains exactly these. */
 export async function countPublicVideos(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('video')
@@ -206,7 +208,7 @@ export async function countPublicVideos(db: Db, workspaceId: string): Promise<nu
   return count;
 }
 
-/** How many from one kind of source wait for their files. */
+/** Counts the videos of one kind of source that wait for their files. */
 export async function countWaiting(db: Db, workspaceId: string, source: VideoRow['source']): Promise<number> {
   const { count } = await db
     .selectFrom('video')
@@ -219,7 +221,7 @@ export async function countWaiting(db: Db, workspaceId: string, source: VideoRow
   return count;
 }
 
-/** Where the original of a video is. */
+/** Finds the location of a video's original. */
 export function findOriginal(db: Db, workspaceId: string, id: string) {
   return db
     .selectFrom('video')
@@ -230,7 +232,7 @@ export function findOriginal(db: Db, workspaceId: string, id: string) {
     .executeTakeFirst();
 }
 
-/** What clips of broadcasts are to know of recordings, those that were deleted among them. */
+/** Finds the properties of recordings that clips of broadcasts need, including deleted recordings. */
 export async function findRecorded(db: Db, ids: readonly string[]) {
   if (ids.length === 0) return [];
   return db
@@ -240,7 +242,7 @@ export async function findRecorded(db: Db, ids: readonly string[]) {
     .execute();
 }
 
-/** What time does to videos: at most so many at once. */
+/** Maximum number of videos that a periodic task handles at a time. */
 export const BATCH = 1000;
 
 export function dueToPublish(db: Db, now: Date): Promise<{ id: string }[]> {
@@ -294,7 +296,7 @@ export function unpurged(db: Db, before: Date) {
     .execute();
 }
 
-/** The files are gone, and with them what the rows told of their content; the row itself stays. */
+/** Marks the files as removed and deletes the rows that described them; the row of the video stays. */
 export async function markPurged(db: Db, id: string, now: Date): Promise<void> {
   await db.deleteFrom('video_rendition').where('video_id', '=', id).execute();
   await db.deleteFrom('video_caption').where('video_id', '=', id).execute();

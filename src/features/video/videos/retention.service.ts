@@ -9,12 +9,14 @@ import { videoExpiring } from './events.ts';
 import type { AgingRecording } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** Owners are told so long before a recording goes. */
+/** Time between the notification of the owner and the deletion of a recording. */
 const TOLD_MS = 7 * DAY_MS;
 
 /** Plans keep recordings for so many days (docs/concepts/plans.md#recordings). */
 export interface Retention {
-  /** Tells of recordings that are to go in seven days, and deletes those whose time is over. */
+  /**
+   * Notifies owners of recordings that will be deleted in seven days, and deletes those past their retention.
+   */
   run(): Promise<void>;
 }
 
@@ -24,7 +26,7 @@ interface Deps {
   clock: Clock;
   /** @throws {AppError} NOT_FOUND. */
   remove(workspaceId: string, id: string): Promise<void>;
-  /** Those of these that somebody has paid for, and still may watch. */
+  /** Returns those of the videos that a buyer has paid for and may still watch. */
   paidVideos(db: Db, ids: readonly string[], now: Date): Promise<Set<string>>;
 }
 
@@ -52,7 +54,10 @@ export function createRetention(deps: Deps): Retention {
   };
 }
 
-/** Nothing goes that its owner was not told of seven days before, for this plan: one that became smaller waits, too. */
+/**
+ * Deletes a recording only when its owner was notified seven days before, for this plan: after a downgrade
+ * the time starts again.
+ */
 async function age(deps: Deps, row: AgingRecording, keptMs: number): Promise<void> {
   const nowMs = deps.clock.ms();
   const until = dateFromMs(row.created_at.getTime() + keptMs);

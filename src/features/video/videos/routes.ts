@@ -66,7 +66,7 @@ export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
         const status = parseList('status', VALUES.video.status, query.status);
         const visibility = parseList('visibility', VISIBILITIES, query.visibility);
         const { tag, externalId, streamId, q } = query;
-        // Nothing beside the filters: without one a page is planned once.
+        // Only the filters, so that lists without filters are planned once.
         const filter = { status, visibility, tag, externalId, streamId, q };
         const rows = await videos.list(caller.workspaceId, filter, list.request);
         return list.page(rows, (row) => out(caller, row));

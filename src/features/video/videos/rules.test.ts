@@ -8,7 +8,7 @@ const now = new Date('2026-11-20T09:00:00Z');
 const earlier = new Date('2026-11-19T09:00:00Z');
 
 describe('states', () => {
-  /** Where each step leads from UPLOADING, QUEUED, PROCESSING, READY and FAILED. */
+  /** Results of each step from UPLOADING, QUEUED, PROCESSING, READY and FAILED. */
   const table: [step: rules.VideoStep, to: (VideoStatus | null)[]][] = [
     ['received', ['QUEUED', null, null, null, null]],
     ['picked', [null, 'PROCESSING', null, null, null]],
@@ -56,7 +56,7 @@ describe('publication', () => {
     }
   });
 
-  test('by leaving PRIVATE, the first time', () => {
+  test('leaving PRIVATE for the first time publishes the video', () => {
     for (const to of VISIBILITIES.filter((one) => one !== 'PRIVATE')) {
       assert.deepEqual(change('READY', 'PRIVATE', to, null), { publishedAt: now, event: 'video.published' });
       assert.deepEqual(change('READY', 'PRIVATE', to, earlier), { publishedAt: earlier, event: null });
@@ -68,7 +68,7 @@ describe('publication', () => {
     assert.deepEqual(change('READY', 'PRIVATE', 'PRIVATE', null), { publishedAt: null, event: null });
   });
 
-  test('what becomes ready while it is visible is published then', () => {
+  test('a video that becomes ready while it is visible is published then', () => {
     const at = rules.publishedAtReady;
     assert.equal(at({ visibility: 'PUBLIC', publishedAt: null }, now), now);
     assert.equal(at({ visibility: 'TIER', publishedAt: earlier }, now), earlier);
@@ -76,7 +76,7 @@ describe('publication', () => {
   });
 });
 
-test('a view is 10 seconds, or a quarter of a shorter video', () => {
+test('a view requires 10 seconds, or a quarter of a shorter video', () => {
   const cases: [position: number, duration: number | null, counted: boolean][] = [
     [10, 3600, true],
     [9.99, 3600, false],

@@ -1,7 +1,10 @@
 import type { Visibility } from '../../../kernel/visibility.ts';
 import type { VideoStatus } from '../../../platform/db/tables.generated.ts';
 
-/** What moves a video on: its file has come, a worker picks it, every rung is made, an error, a retry; it is fetched again. */
+/**
+ * Step of a video: its file has arrived, a worker picks it, every rung is ready, an error, a retry; it is
+ * fetched again.
+ */
 export type VideoStep = 'received' | 'picked' | 'completed' | 'failed' | 'retry' | 'awaited';
 
 const STEPS: Readonly<Record<VideoStep, { from: readonly VideoStatus[]; to: VideoStatus }>> = {
@@ -26,9 +29,9 @@ export interface Attempts {
 }
 
 /**
- * A worker picks the video.
+ * Determines the attempt when a worker picks the video.
  *
- * @returns whether `video.processing.started` is due: a retry has already said it.
+ * @returns whether `video.processing.started` is due: a retry has already emitted it.
  */
 export function pickAttempt({ revision, attempt }: Attempts): { attempt: number; isNews: boolean } {
   return attempt > revision ? { attempt, isNews: false } : { attempt: revision + 1, isNews: true };
@@ -70,7 +73,7 @@ export function publishedAtReady({ visibility, publishedAt }: Omit<Publication, 
 const COUNTED_SEC = 10;
 const COUNTED_SHARE = 0.25;
 
-/** Has a viewer seen enough to be counted: 10 seconds, or a quarter of a shorter video? */
+/** Reports whether a viewer has watched enough to be counted: 10 seconds, or a quarter of a shorter video. */
 export function isView(positionSec: number, durationSec: number | null): boolean {
   return positionSec >= Math.min(COUNTED_SEC, (durationSec ?? Number.POSITIVE_INFINITY) * COUNTED_SHARE);
 }

@@ -64,7 +64,9 @@ const settings = {
   ),
 };
 
-/** What of a new video concerns its file, or of one that replaces it: the upload session is made of it. */
+/**
+ * Fields that describe the file of a new video or of a replacement; the upload session is created from them.
+ */
 export const file = {
   filename: Type.Optional(
     Type.String({ minLength: 1, maxLength: 255, description: 'File name; must not be blank.' }),
@@ -274,7 +276,10 @@ export function newVideo(Upload: TObject) {
   );
 }
 
-/** With the session that its next file comes by, where it does not come from an address. */
+/**
+ * Returns the schema of a video with the upload session of its next file, where that is not fetched from a
+ * URL.
+ */
 export function replacedVideo(Upload: TObject) {
   return namedSchema(
     'ReplacedVideo',

@@ -9,7 +9,7 @@ let key: string;
 
 interface Made {
   id: string;
-  /** Of one like it in another workspace. */
+  /** ID of a similar video in another workspace. */
   foreignId: string;
   title: string;
   status: 'READY' | 'FAILED';
@@ -93,7 +93,7 @@ const searches: SearchCase[] = [
   [`q=hay&createdAfter=${middle}`, () => false],
 ];
 for (const [query, matches] of searches) {
-  test(`all pages of ${query} are all that match, in both orders`, async () => {
+  test(`the pages of ${query} contain all matches, in both orders`, async () => {
     const expected = videos.filter(matches).map(({ id }) => id);
     assert.deepEqual(await walk(`${query}&order=asc`), expected);
     assert.deepEqual(await walk(query), expected.toReversed());

@@ -35,7 +35,7 @@ export interface VideoSettings {
   chapters?: Chapter[];
 }
 
-/** What is known of a file before it comes. */
+/** Properties of a file that are declared before it arrives. */
 export interface DeclaredFile {
   filename?: string;
   sizeBytes?: number;
@@ -54,19 +54,19 @@ interface AskedList {
   page: PageRequest;
 }
 
-/** What a session is made of. */
+/** Properties of the file of an upload session. */
 export interface UploadedFile {
   filename: string;
-  /** null: told when the transfer begins. */
+  /** Null when the size is sent with the transfer. */
   sizeBytes: number | null;
   mimeType: string | null;
   corsOrigin: string | null;
 }
 
-/** Who opens a session, which is good for as long as they may upload. */
+/** Opener of a session, which is valid as long as they may upload. */
 export type UploadOpener = Pick<Caller, 'workspaceId' | 'accountId' | 'actor'>;
 
-/** How the file of a video comes; filled by the composition root. */
+/** Upload sessions for the files of videos; filled by the composition root. */
 export interface UploadSessions {
   /**
    * Opens the session of a new video, or of a file that replaces one, and reserves its storage.
@@ -83,7 +83,7 @@ export interface UploadSessions {
   ): Promise<{ id: string; shown: object }>;
 }
 
-/** Takes part in the deletion of a video: ends what is still under way for it. */
+/** Hook in the deletion of a video: ends everything still in progress for it. */
 export type OnVideoDeleted = (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>;
 
 export interface VideoDeps {
@@ -99,7 +99,7 @@ export interface VideoDeps {
   assertOwnTiers: AssertOwnTiers;
 }
 
-/** What partners and creators do with videos. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/** Video operations of partners and creators. Each ID is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Videos {
   /** A video that waits for its file, and the upload session for it. @throws {AppError} QUOTA_EXCEEDED. */
   create(by: UploadOpener, input: NewVideoInput): Promise<{ video: VideoDetails; upload: object }>;
@@ -115,7 +115,7 @@ export interface Videos {
   unpublish(workspaceId: string, id: string): Promise<VideoDetails>;
   /** @throws {AppError} CONFLICT unless it is FAILED and its original is there. */
   retry(workspaceId: string, id: string): Promise<VideoDetails>;
-  /** Publishes what is due. */
+  /** Publishes the videos that are due. */
   publishDue(): Promise<void>;
 }
 
@@ -201,7 +201,7 @@ function columns(input: VideoSettings): Partial<Settings> {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** @param title what the file is called when nobody says it. */
+/** @param title default name of the file. */
 export function fileOf(
   { filename, sizeBytes, mimeType, corsOrigin }: DeclaredFile,
   title: string,
@@ -257,7 +257,7 @@ async function update(
   if (settings.visibility !== row.visibility || settings.price_cents !== row.price_cents)
     settingsRules.assertPriced(settings.visibility, settings.price_cents);
   const publication = publicationOf(row, settings.visibility, now);
-  // What is visible now is not published later.
+  // A visible video has no planned publication.
   const publish_at = settings.visibility === 'PRIVATE' ? row.publish_at : null;
   if (!hasChanged(row, { ...settings, publish_at })) return;
   const after = await repository.updateVideo(tx, row.id, {
@@ -293,7 +293,10 @@ async function emitPublication(
   await append(videoPublished, workspaceId, { videoId, visibility, publishedAt, sequence });
 }
 
-/** Now, or no longer: a plan to do so later is void. Where no publication is to be told, the change itself is. */
+/**
+ * Sets the visibility and drops a planned publication. Emits `video.updated` where no publication event is
+ * due.
+ */
 async function setVisibility(
   tx: Tx,
   append: AppendEvent,
@@ -323,7 +326,7 @@ async function remove(deps: VideoDeps, workspaceId: string, id: string): Promise
     await intake.lock(tx, { workspaceId, videoId: id });
     const row = await repository.lockVideo(tx, workspaceId, id);
     if (row === undefined) throw notFound();
-    // A file that is there counts until it is removed.
+    // A stored file counts until it is removed.
     if (row.original_key === null) await intake.hold.release(tx, { workspaceId, videoId: id });
     const now = clock.now();
     await processing.cancel(tx, id);

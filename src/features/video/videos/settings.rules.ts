@@ -4,7 +4,7 @@ import type { Visibility } from '../../../kernel/visibility.ts';
 
 const YEAR_MS = 366 * 86_400_000;
 
-/** @throws {AppError} BAD_REQUEST, field `priceCents`: what is sold has a price. */
+/** @throws {AppError} BAD_REQUEST, field `priceCents`, when a video for sale has no price. */
 export function assertPriced(visibility: Visibility, priceCents: number | null): void {
   if (visibility === 'PURCHASE' && priceCents === null) {
     throw badRequest('priceCents', 'priceCents is required for visibility PURCHASE.');
@@ -46,9 +46,10 @@ export function parsePublishAt(field: string, text: string | null | undefined, n
 }
 
 /**
- * The visibility of a new video.
+ * Returns the visibility of a new video.
  *
- * @throws {AppError} BAD_REQUEST, field `publishAt`: what is visible already cannot be published later.
+ * @throws {AppError} BAD_REQUEST, field `publishAt`: a video that is already visible cannot be published
+ *   later.
  */
 export function initialVisibility(wanted: Visibility | undefined, publishAt: Date | null): Visibility {
   if (publishAt === null) return wanted ?? 'PUBLIC';

@@ -1,7 +1,7 @@
 import { jsonArrayFrom } from 'kysely/helpers/postgres';
 import type { Db } from '../../../platform/db/index.ts';
 
-/** What viewers may be shown of a video; of any workspace, as viewers have none. */
+/** Finds the public data of a video, in any workspace, since viewers have none. */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one statement.
 export function findSnapshot(db: Db, id: string) {
   return db

@@ -5,7 +5,7 @@ import type { SnapshotSource, VideoSnapshot } from '../../audience/playback/inde
 import * as repository from './snapshot.repository.ts';
 import { VIDEO_TOPIC } from './with-locked-video.ts';
 
-/** What playback tells viewers of videos. */
+/** Creates the source of video data for playback. */
 export function createVideoSnapshots({ db, bus }: { db: Db; bus: Bus }): SnapshotSource<VideoSnapshot> {
   return {
     find: async (id) => {

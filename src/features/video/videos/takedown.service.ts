@@ -7,15 +7,20 @@ import type { VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { VIDEO_TOPIC } from './with-locked-video.ts';
 
-/** What the operator does about a video of whatever account. An id of none is NOT_FOUND. */
+/** Operator actions on the videos of any account. An unknown ID is NOT_FOUND. */
 export interface VideoTakedowns {
   /**
-   * Nobody is shown it any more, whatever token they have; the owner is told why. Again: another reason.
+   * Hides the video from all viewers, regardless of their token; the owner is notified of the reason. A
+   * repeated call changes the reason.
    *
    * @returns its title.
    */
   takeDown(id: string, reason: string): Promise<string>;
-  /** As it was before. @throws {AppError} CONFLICT for one that is not taken down. */
+  /**
+   * Reverses a takedown.
+   *
+   * @throws {AppError} CONFLICT for one that is not taken down.
+   */
   restore(id: string): Promise<string>;
 }
 

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** Somebody has paid for the video. */
+/** Inserts a purchase of the video. */
 async function buyVideo(db: Db, workspaceId: string, videoId: string): Promise<void> {
   const [customerId, purchaseId] = [newId('cus'), newId('pur')];
   const at = clock.now();
@@ -62,7 +62,7 @@ describe('deleted videos', () => {
     return id;
   }
 
-  test('keep their files for 30 days, and then lose them with what the row told', async () => {
+  test('deleted videos keep their files for 30 days, and then lose them with the rows about their content', async () => {
     const id = await deleted();
     const kept = await insertReadyVideo(app.container.db, account.live);
     await app.container.store.put(`w/${account.live}/v/${kept}/original/x`, 'content', 'video/mp4');
@@ -82,7 +82,7 @@ describe('deleted videos', () => {
     assert.deepEqual([row.title, row.metadata], ['', {}]);
   });
 
-  test('one that cannot be removed now is tried again, and holds up no other', async () => {
+  test('a video that cannot be removed now is retried, and does not delay others', async () => {
     const [stuck, fine] = [await deleted(), await deleted()];
     clock.advance(31 * DAY_MS);
     let broken = true;
@@ -108,7 +108,7 @@ describe('deleted videos', () => {
 describe('recordings', () => {
   const old = () => runTask(app.container, 'old recordings');
 
-  test('are told of and deleted when their plan keeps them no longer; uploads and what was paid for stay', async () => {
+  test('old recordings are announced and deleted when their plan no longer retains them; uploads and paid videos stay', async () => {
     const { db } = app.container;
     const free = await app.createAccount({ plan: 'FREE' });
     const star = await app.createAccount({ plan: 'STAR' });
@@ -141,7 +141,7 @@ describe('recordings', () => {
     await Promise.all([old(), old()]);
     assert.deepEqual(await left(), ['sold', 'STAR', 'VIP', 'upload']);
     assert.deepEqual(await told('FREE'), ['video.expiring', 'video.deleted']);
-    // Nobody was told in time: seven days pass from when they are.
+    // The owner was not notified in time: seven days pass from the notification.
     clock.advance(1000 * DAY_MS);
     await old();
     assert.deepEqual(await left(), ['sold', 'STAR', 'VIP', 'upload']);
@@ -150,7 +150,7 @@ describe('recordings', () => {
     assert.deepEqual(await left(), ['sold', 'VIP', 'upload']);
   });
 
-  test('are saved by a bigger plan, and told of anew when it is over', async () => {
+  test('old recordings are saved by an upgrade, and announced again when it ends', async () => {
     const { db, accounts } = app.container;
     const account = await app.createAccount({ plan: 'FREE' });
     const id = await insertReadyVideo(db, account.live, { source: 'RECORDING', created_at: clock.now() });

@@ -36,7 +36,9 @@ function target(row: VideoRow, step: rules.VideoStep) {
   return row.deleted_at === null ? rules.nextStatus(row.status, step) : null;
 }
 
-/** UPLOADING → QUEUED: the original is stored. `video.upload.completed` where it came by an upload. */
+/**
+ * Moves a video from UPLOADING to QUEUED once its original is stored. Uploads emit `video.upload.completed`.
+ */
 export async function receive(
   { tx, append, row, now }: Step,
   original: { key: string; sizeBytes: number },
@@ -54,7 +56,9 @@ export async function receive(
   return after;
 }
 
-/** QUEUED → PROCESSING; `video.processing.started` unless the retry has said it. */
+/**
+ * Moves a video from QUEUED to PROCESSING; emits `video.processing.started` unless the retry has emitted it.
+ */
 export async function pick(
   { tx, append, row, now }: Step,
   change: VideoChange = {},
@@ -67,7 +71,7 @@ export async function pick(
   return after;
 }
 
-/** PROCESSING → READY: every rung is playable. `video.processing.completed`. */
+/** Moves a video from PROCESSING to READY when every rung is playable: `video.processing.completed`. */
 export async function complete(
   { tx, append, row, now }: Step,
   links: VideoLinks,
@@ -101,7 +105,7 @@ export async function complete(
   return after;
 }
 
-/** To FAILED from anything that is not at its end: `video.processing.failed`. */
+/** Moves a video from any non-final state to FAILED: `video.processing.failed`. */
 export async function fail({ tx, append, row, now }: Step, failure: VideoFailure): Promise<VideoRow | null> {
   const status = target(row, 'failed');
   if (status === null) return null;
@@ -118,7 +122,7 @@ export async function fail({ tx, append, row, now }: Step, failure: VideoFailure
   return after;
 }
 
-/** FAILED → UPLOADING: a file that never came is fetched again. */
+/** Moves a video from FAILED to UPLOADING, when a file that never arrived is fetched again. */
 export async function waitForNewFile({ tx, row, now }: Step): Promise<VideoRow | null> {
   const status = row.original_key === null ? target(row, 'awaited') : null;
   if (status === null) return null;
@@ -126,7 +130,10 @@ export async function waitForNewFile({ tx, row, now }: Step): Promise<VideoRow |
   return repository.updateVideo(tx, row.id, change);
 }
 
-/** FAILED → QUEUED in a new revision; `video.processing.started` with the new attempt. */
+/**
+ * Moves a video from FAILED to QUEUED in a new revision; emits `video.processing.started` with the new
+ * attempt.
+ */
 export async function retry({ tx, append, row, now }: Step): Promise<VideoRow | null> {
   const status = target(row, 'retry');
   if (status === null) return null;

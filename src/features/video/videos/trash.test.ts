@@ -21,7 +21,7 @@ async function withTrash(count: number) {
   const { db, store, videos, sql } = app.container;
   const files: string[] = [];
   for (let i = 0; i < count; i++) {
-    // Of a recording that needed no joining: it lies beside the video's own files.
+    // Original of a recording that needed no joining: it is stored outside the folder of the video.
     const original_key = `w/${account.live}/rec/ses_${i}/rec_a.mp4`;
     await store.put(original_key, 'media', 'video/mp4');
     files.push(original_key);
@@ -53,7 +53,7 @@ test('a deleted video counts until its files are removed', async () => {
   assert.deepEqual(await left(), [false]);
 });
 
-test('the oldest trash makes room for what is new, and no more of it than is needed', async () => {
+test('the oldest trash is removed to make room for a new file, and no more of it than necessary', async () => {
   const { upload, used, left } = await withTrash(3);
   assert.equal(await used(), 9 * GB);
   (await upload(GB)).assertOk(201);
@@ -63,7 +63,7 @@ test('the oldest trash makes room for what is new, and no more of it than is nee
   assert.equal(await used(), 9 * GB);
 });
 
-test('trash that is not enough is left alone', async () => {
+test('trash that does not free enough space is not removed', async () => {
   const { upload, left } = await withTrash(2);
   (await upload(PLANS.FREE.storageBytes + 1)).assertError('QUOTA_EXCEEDED');
   assert.deepEqual(await left(), [true, true]);

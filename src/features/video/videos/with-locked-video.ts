@@ -5,10 +5,10 @@ import type { Tx } from '../../../platform/db/index.ts';
 import type { VideoDetails, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** Told, with the video's id, whenever something that viewers see of a video has changed. */
+/** Bus topic with the video's ID, published whenever its public data has changed. */
 export const VIDEO_TOPIC = 'videos';
 
-/** Runs `work` under the lock of a video of the workspace, and tells playback after the commit. */
+/** Runs `work` under the lock of a video of the workspace, and notifies playback after the commit. */
 export type LockVideo = <T>(
   workspaceId: string,
   id: string,
@@ -28,7 +28,7 @@ export function createLockVideo({ events, bus }: { events: Events; bus: Pick<Bus
   };
 }
 
-/** The same, for what answers with the video as partners are shown it. */
+/** Wraps `locked` so that it resolves to the video as partners see it. */
 export function withVideoDetails(locked: LockVideo) {
   return (
     workspaceId: string,

@@ -2,7 +2,7 @@ import type { ScannedTrack } from './scan.ts';
 
 /** Who is in the picture, with what sends their pictures. */
 export interface VisibleParticipants<C = ScannedTrack> {
-  /** In the order in which they came. */
+  /** Ordered by the time of joining. */
   people: readonly Person<C>[];
   /** A screen that is shared, large; null without. */
   screen: (Person<C> & { camera: C }) | null;

@@ -3,17 +3,20 @@ import type { Access, Viewer } from '../access.service.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
-/** A viewer who may know of a stream, and what of it they may see now. */
+/** Viewer who may see a stream, and the part of it that is visible now. */
 export interface LiveAdmission {
   stream: StreamSnapshot;
   grant: Grant | null;
-  /** The token that let the viewer in, as a query; nothing when none was needed. */
+  /** Token that admitted the viewer, as a query string; empty when none was needed. */
   suffix: string;
-  /** The broadcast, all that the encoder sends, or nothing. */
+  /** Visible media: the broadcast, the whole signal, or nothing. */
   shows: 'live' | 'preview' | null;
 }
 
-/** Null for a stream that is not there, and for whoever may not see it: nothing tells one from the other. */
+/**
+ * Admits a viewer to a stream. Returns null for a missing stream and for a hidden one, which are
+ * indistinguishable.
+ */
 export type AdmitLive = (streamId: string, viewer: Viewer) => Promise<LiveAdmission | null>;
 
 interface Deps {
@@ -21,7 +24,10 @@ interface Deps {
   access: Access;
 }
 
-/** Who may see what of a stream, however it is played: open while `isLive`, to the owner while `hasSignal`. */
+/**
+ * Creates the admission to streams for all playback methods: open while `isLive`, for the owner while
+ * `hasSignal`.
+ */
 export function createLiveAdmission({ streams, access }: Deps): AdmitLive {
   return async (streamId, viewer) => {
     const stream = await streams.get(streamId);

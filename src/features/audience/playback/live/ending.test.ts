@@ -24,7 +24,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** Live for a segment and a half. */
+/** Starts a broadcast that has lasted a segment and a half. */
 async function broadcast(settings: object = {}) {
   const stream = await createPackagedStream({ app, key, clock }, settings);
   await stream.act('start');
@@ -40,7 +40,7 @@ async function broadcast(settings: object = {}) {
 
 const segmentsOf = (playlist: string | number) => String(playlist).match(/s_\d+(?=\.m4s)/g) ?? [];
 
-test('who was watching sees the broadcast to its end, and nothing of what comes after it', async () => {
+test('a current viewer sees the broadcast to its end, and nothing after it', async () => {
   const stream = await broadcast();
   const during = await stream.playlist();
   assert.doesNotMatch(String(during), /ENDLIST/);
@@ -62,7 +62,7 @@ test('who was watching sees the broadcast to its end, and nothing of what comes 
   assert.equal((await stream.get('e1/src/s_000001.m4s', anna)).status, 404, 'from before the start');
 });
 
-test('nobody else sees it, and nobody for longer than 15 seconds', async () => {
+test('other viewers get 404 after the stop, and current viewers after 15 seconds', async () => {
   const stream = await broadcast();
   await stream.playlist();
   await stream.get('master.m3u8', { headers: { 'user-agent': 'Only the master' } });
@@ -80,7 +80,7 @@ test('nobody else sees it, and nobody for longer than 15 seconds', async () => {
   for (const path of [PLAYLIST, INIT, LAST]) assert.equal((await stream.get(path, anna)).status, 404, path);
 });
 
-test('who has stopped watching ten seconds before is nobody any more', async () => {
+test('a viewer who stopped watching ten seconds before the end gets 404', async () => {
   const stream = await broadcast();
   await stream.playlist();
   clock.advance(10_001);
@@ -88,7 +88,7 @@ test('who has stopped watching ten seconds before is nobody any more', async () 
   assert.equal(await stream.playlist(), 404);
 });
 
-test('the end is said soon where the rest of the last segment does not come', async () => {
+test('the playlist ends soon when the rest of the last segment is missing', async () => {
   const stream = await broadcast();
   await stream.playlist();
   await stream.act('stop');
@@ -98,7 +98,7 @@ test('the end is said soon where the rest of the last segment does not come', as
   assert.match(String(await stream.playlist()), /s_000003\.m4s\n#EXT-X-ENDLIST\n$/);
 });
 
-test('it goes by the token as well, which must still be good', async () => {
+test('the ending needs a token that is still valid', async () => {
   const stream = await broadcast({ visibility: 'PRIVATE' });
   const token = new URL(String(await stream.read('playbackUrl'))).search;
   assert.notEqual(await stream.playlist(anna, token), 404);
@@ -113,7 +113,7 @@ test('it goes by the token as well, which must still be good', async () => {
   }
 });
 
-test('a stream that is made private, or is deleted, has no ending', async () => {
+test('a stream that becomes private or is deleted has no ending', async () => {
   const hidden = await broadcast();
   await hidden.playlist();
   await hidden.act('stop');
@@ -127,7 +127,7 @@ test('a stream that is made private, or is deleted, has no ending', async () => 
   assert.equal(await deleted.playlist(), 404);
 });
 
-test('the page of the stream leads to the recording', async () => {
+test('the page of the stream links to the recording', async () => {
   const stream = await broadcast();
   await stream.act('stop');
   const page = async () => (await fetch(`${app.url}/watch/${stream.id}`)).text();
@@ -144,7 +144,7 @@ test('the page of the stream leads to the recording', async () => {
   assert.doesNotMatch(await page(), /Watch the recording/);
 });
 
-test('the next broadcast takes over at once', async () => {
+test('the next broadcast takes over immediately', async () => {
   const stream = await broadcast();
   await stream.playlist();
   await stream.act('stop');

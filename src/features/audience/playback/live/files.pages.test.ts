@@ -23,7 +23,7 @@ const packaged = (settings: object = {}) => createPackagedStream({ app, key, clo
 
 const FILES = ['master.m3u8', 'src/index.m3u8', 'e1/src/s_000002.m4s', 'e1/src/init.mp4'];
 
-test('every address is 404 but between start and stop, without a body and readable from any page', async () => {
+test('every URL gets 404 except between start and stop, without a body and readable from any page', async () => {
   const stream = await packaged();
   const all = async (expected: number, userAgent = 'Anna') => {
     for (const path of FILES) {
@@ -45,7 +45,7 @@ test('every address is 404 but between start and stop, without a body and readab
   await all(404, 'Somebody new');
 });
 
-test('after the stop the same address leads to the recording, for whoever may see it', async () => {
+test('after the stop the same URL redirects to the recording for entitled viewers', async () => {
   const stream = await packaged();
   await stream.act('start');
   await stream.act('stop');
@@ -82,7 +82,7 @@ test('after the stop the same address leads to the recording, for whoever may se
   assert.equal((await stream.get('master.m3u8')).status, 200);
 });
 
-test('of what was before the start one segment is shown, and the others cannot be guessed', async () => {
+test('one segment before the start is visible, and the others cannot be guessed', async () => {
   const stream = await packaged();
   await stream.act('start');
   const playlist = await (await stream.get('src/index.m3u8')).text();
@@ -94,7 +94,7 @@ test('of what was before the start one segment is shown, and the others cannot b
   assert.equal((await stream.get(`e1/src/s_000000.m4s${preview}`)).status, 200, 'the owner sees them');
 });
 
-test('a cache in front keeps for a second what is for everybody, and nothing else', async () => {
+test('a reverse proxy caches public responses for a second, and no others', async () => {
   const kept = async (stream: Awaited<ReturnType<typeof packaged>>, path: string) =>
     (await stream.get(path)).headers.get('x-accel-expires');
   const open = await packaged();
@@ -109,7 +109,7 @@ test('a cache in front keeps for a second what is for everybody, and nothing els
   for (const path of FILES) assert.equal(await kept(closed, path + token), null, path);
 });
 
-test('a cache that keeps parts is told whether they may be shown', async () => {
+test('a cache of media segments can check whether they may be served', async () => {
   const asks = async (stream: Awaited<ReturnType<typeof packaged>>, query = '') => {
     const { status, headers } = await stream.get(`admission${query}`);
     return [status, headers.get('x-accel-expires')];
@@ -129,7 +129,7 @@ test('a cache that keeps parts is told whether they may be shown', async () => {
   assert.equal((await fetch(nobody)).status, 403);
 });
 
-test('HEAD, ranges and validators; a range that cannot be has no body either', async () => {
+test('HEAD, ranges and validators work, and an unsatisfiable range has no body', async () => {
   const stream = await packaged();
   await stream.act('start');
   const path = 'e1/src/s_000002.m4s';
@@ -145,7 +145,7 @@ test('HEAD, ranges and validators; a range that cannot be has no body either', a
   assert.equal(known.status, 304);
 });
 
-test('a player that asks for the next segment is answered when it is there, or when the broadcast has stopped', async () => {
+test('a request for the next segment is answered when it exists, or when the broadcast has stopped', async () => {
   const stream = await packaged();
   await stream.act('start');
   const next = (query: string) => stream.get(`src/index.m3u8?${query}`);
@@ -181,7 +181,7 @@ test('a player that asks for ranges passes the preflight', async () => {
   }
 });
 
-test('a private stream needs its own token, for segments too', async () => {
+test('a private stream needs its own token, including its segments', async () => {
   const stream = await packaged({ visibility: 'PRIVATE' });
   const other = await packaged({ visibility: 'PRIVATE' });
   await stream.act('start');
@@ -203,7 +203,7 @@ describe('POST /streams/{id}/playback-tokens', () => {
     app.request('POST', `/streams/${id}/playback-tokens`, { key: as, body });
   const pathOf = (address: string) => address.replace('http://marquee.test', app.url);
 
-  test('a signed embed plays a broadcast that is not open, until the token expires', async () => {
+  test('a signed embed plays a restricted broadcast until the token expires', async () => {
     const stream = await packaged({ visibility: 'PRIVATE' });
     const made = (await mint(stream.id, { ttlSec: 600 })).assertOk(201);
     const [token, playbackUrl] = [made.string('data.token'), made.string('data.playbackUrl')];
@@ -231,7 +231,7 @@ describe('POST /streams/{id}/playback-tokens', () => {
     for (const path of FILES) assert.equal((await stream.get(`${path}?token=${token}`)).status, 404, path);
   });
 
-  test('viewers with tokens of their own are counted one by one, and the token does not say who they are', async () => {
+  test('viewers with separate tokens are counted separately, and the token does not reveal their identity', async () => {
     const stream = await packaged({ visibility: 'UNLISTED' });
     await stream.act('start');
     const tokens = await Promise.all(
@@ -248,7 +248,7 @@ describe('POST /streams/{id}/playback-tokens', () => {
     assert.equal(await stream.read('viewerCount'), 2);
   });
 
-  test('needs streams:write, and a stream of the workspace', async () => {
+  test('a playback token needs streams:write and a stream of the workspace', async () => {
     const { id } = await packaged();
     (await mint(id, {}, (await app.createKey()).key)).assertError('NOT_FOUND');
     const reader = await app.createKey({ account, scope: 'STANDARD', permissions: ['streams:read'] });

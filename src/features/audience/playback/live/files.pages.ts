@@ -25,7 +25,7 @@ import type { OnWatched, RecentWatchers, Watcher } from './watchers.ts';
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
-  /** The ids of the videos of broadcasts, by the id of the session. */
+  /** Video IDs of broadcasts by session ID. */
   recordings: Snapshots<readonly string[]>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
@@ -46,33 +46,39 @@ type FileOfStream = FastifyRequest<{ Params: Params; Querystring: Query }>;
  * playlist with all qualities: players read it once.
  */
 const FIRST_SEGMENT_WAIT_MS = 4000;
-/** How long the answer to a player waits that asks for what comes next; players give up after ten seconds. */
+/** Maximum wait of a request for the next part; players give up after ten seconds. */
 const NEXT_PART_WAIT_MS = 6000;
 /** The part that a playlist hints at comes with the next one. */
 const NEXT_PART_FILE_WAIT_MS = 2000;
 /** A media node that is started again has its files back by then. */
 const NODE_BACK_MS = 8000;
 const NODE_ASK_MS = 200;
-/** So often it is asked anew whether the viewer may see it: nothing is shown after a stop. */
+/** Interval at which admission is checked again during a wait: nothing is served after a stop. */
 const ADMISSION_MS = 500;
-/** Players are some seconds behind: who was watching sees the rest, and has so long for it. */
+/**
+ * Time in which current viewers may see the rest of an ended broadcast, because players are some seconds
+ * late.
+ */
 const ENDING_MS = 15_000;
 /** The segment in which a broadcast ended is complete soon after it; sooner where the signal has ended as well. */
 const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
 
-/** Players go no further back than the window; its beginning moves in steps, so that all are told the same. */
+/**
+ * Step by which the start of the DVR window moves, so that all players get the same playlist and cannot seek
+ * beyond it.
+ */
 const KEPT_STEP_MS = 10_000;
 /** A shorter history would be less than the live window. */
 const KEPT_LEAST_SEC = 60;
 
-/** Whoever has not taken an answer by then does not watch: the live window is shorter. */
+/** Time after which a client that has not read its response is not watching: the live window is shorter. */
 const TAKEN_MS = 30_000;
 
 const MASTER = /\/master\.m3u8(?:\?|$)/;
 
-/** What is wrong with the signal, for its owner: the preview page shows it. */
+/** Header with the issues of the signal for its owner; the preview page shows them. */
 const ISSUES_HEADER = 'x-signal-issues';
-/** How many watch, for the player beside the picture. */
+/** Header with the number of viewers, which the player shows. */
 const VIEWERS_HEADER = 'x-viewers';
 
 /**
@@ -82,13 +88,15 @@ const VIEWERS_HEADER = 'x-viewers';
 const CACHE_HEADER = 'x-accel-expires';
 const CACHE_SEC = '1';
 
-/** What a viewer may see: nothing, the broadcast since it went live, its rest, or all that the encoder sends. */
+/**
+ * Admitted view of a stream: the broadcast since it went live, its rest after the end, or the whole signal.
+ */
 type View = {
   stream: StreamSnapshot;
   isPreview: boolean;
   sinceMs: number | undefined;
   ending?: PlaylistEnding;
-  /** The token that let the viewer in, as a query; nothing when none was needed. */
+  /** Token that admitted the viewer, as a query string; empty when none was needed. */
   suffix: string;
 };
 
@@ -96,7 +104,7 @@ type Read = (request: LiveRequest & { isDelta: boolean }, view: View, params: Pa
 
 type Admit = (request: FileOfStream, reply: FastifyReply) => Promise<View | null>;
 
-/** Who may see what. */
+/** Creates the admission of file requests. */
 function createAdmission(deps: Deps): Admit {
   const admitted = createLiveAdmission(deps);
   return async (request, reply) => {
@@ -112,9 +120,9 @@ function createAdmission(deps: Deps): Admit {
 }
 
 /**
- * Waits until the playlist has what the player asks for, or the player may see no more.
+ * Waits until the playlist has the requested part, or the player may no longer watch.
  *
- * @returns false for what does not come next.
+ * @returns false for a part that does not come next.
  */
 async function awaitEdge(
   { files, admit }: { files: LiveFiles; admit: Admit },
@@ -138,10 +146,9 @@ function isPrivate({ suffix, stream }: View): boolean {
 }
 
 /**
- * What the viewer may see and has asked for. While the node that has it is away it is asked anew, as long as the viewer
- * may see it.
+ * Reads the requested file. While its node is unavailable, retries as long as the viewer is admitted.
  *
- * @returns null when the viewer may not see it, or not any more.
+ * @returns null when the viewer is not, or no longer, admitted.
  */
 async function readWhenThere(
   { files, admit, read }: { files: LiveFiles; admit: Admit; read: Read },
@@ -258,8 +265,8 @@ function admission({ streams }: Pick<Deps, 'streams'>, admit: Admit) {
 }
 
 /**
- * Where the recording is, for whoever asks for the master playlist of a broadcast that is over: nothing of it is kept,
- * because the next broadcast is at the same address.
+ * Redirects requests for the master playlist of an ended broadcast to its recording. The redirect must not be
+ * cached, because the next broadcast uses the same URL.
  */
 async function elsewhere(deps: Deps, request: FileOfStream): Promise<FileReply | null> {
   const { streamId, rung } = request.params;
@@ -277,14 +284,14 @@ function firstWaitMs({ stream, ending }: View): number {
   return stream.hasSignal && ending === undefined ? FIRST_SEGMENT_WAIT_MS : 0;
 }
 
-/** Since when what has left the live window is shown, in milliseconds since the Unix epoch; undefined where none is. */
+/** Returns the start of the DVR window in milliseconds since the Unix epoch; undefined without a window. */
 function keptSince({ stream, isPreview }: View, clock: Clock): number | undefined {
   if (stream.dvrWindowSec === 0 || isPreview) return undefined;
   const sinceMs = clock.ms() - Math.max(stream.dvrWindowSec, KEPT_LEAST_SEC) * 1000;
   return Math.floor(sinceMs / KEPT_STEP_MS) * KEPT_STEP_MS;
 }
 
-/** The rest of a broadcast that has just stopped, for a player that was watching. */
+/** Returns the view of the rest of a just ended broadcast, for a current viewer. */
 function endingView(
   { watching, clock }: Pick<Deps, 'watching' | 'clock'>,
   stream: StreamSnapshot,
@@ -300,13 +307,18 @@ function endingView(
   return { stream, isPreview: false, sinceMs: ended.since.getTime(), ending, suffix: watcher.token };
 }
 
-/** Who reads nothing, or next to nothing, would keep what was written for it, and its place, for ever. */
+/**
+ * Closes the connection of a client that reads too slowly: it would hold its buffers and its slot forever.
+ */
 function endWhenSlow({ raw }: FastifyReply): void {
   const timer = setTimeout(() => raw.destroy(), TAKEN_MS).unref();
   raw.once('close', () => clearTimeout(timer));
 }
 
-/** What of a media playlist a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2); null where it does not. */
+/**
+ * Returns the playlist position that a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2); null when it
+ * does not wait.
+ */
 function edgeWanted({ params, query }: FileOfStream): LiveEdge | 'unclear' | null {
   const { _HLS_msn: msn, _HLS_part: part, _HLS_skip: skip } = query;
   if (params.file !== undefined || params.rung === undefined) return null;
@@ -329,7 +341,10 @@ function watcherOf({ ip, headers }: FileOfStream, token: string): Watcher {
   return { ip, userAgent: headers['user-agent'] ?? '', token };
 }
 
-/** Playlists of media, and media: the master playlist says at once that a broadcast is over. */
+/**
+ * Reports whether the response may be shared: media playlists and segments. The master playlist must end
+ * immediately.
+ */
 function isShared({ rung }: Partial<Params>, { status }: FileReply): boolean {
   return rung !== undefined && status === 200;
 }

@@ -4,23 +4,23 @@ import type { VideoSnapshot } from '../videos/snapshot.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
 interface Deps {
-  /** The ids of the videos of broadcasts, by the id of the session. */
+  /** Video IDs of broadcasts by session ID. */
   recordings: Snapshots<readonly string[]>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
 }
 
-/** One video of a broadcast. */
+/** Video of a broadcast. */
 export interface RecordedVideo {
   id: string;
-  /** Which of how many, from 1. */
+  /** Number of the part, from 1. */
   part: number;
   of: number;
 }
 
 /**
- * The recordings of the last broadcast in its order, each once it plays, for a viewer who may see the stream: where it is
- * open to the viewer as well. One that only those who have its address may see is not told of by a stream that everybody finds.
+ * Returns the recordings of the last broadcast in order, each once it is playable, for a viewer who may see
+ * both the stream and the recording. A PUBLIC stream does not reveal an UNLISTED recording.
  */
 export async function lastRecordings(
   { recordings, videos, access }: Deps,

@@ -16,7 +16,7 @@ import { createPackagedStream } from '../../../../../test/streams/packaged-strea
 const SEGMENT = 'e1/src/s_000002.m4s';
 const PLAYLIST = 'src/index.m3u8';
 const VIEWERS = 50;
-/** Whole seconds in nginx, and what the test takes. */
+/** Maximum cache time: whole seconds in nginx, plus the duration of the test. */
 const SHOWN_MS = 2500;
 const skip = !hasNginx() && 'no nginx';
 
@@ -51,7 +51,7 @@ async function broadcast(settings: object = {}) {
   const isOfViewer = (line: string) => !line.includes('/admission ');
   return {
     ...stream,
-    /** Asks as somebody who was not there before. */
+    /** Sends the request of a new viewer. */
     status: async (path: string) => {
       asked += 1;
       const headers = { 'user-agent': `viewer ${asked}` };
@@ -59,7 +59,7 @@ async function broadcast(settings: object = {}) {
       await answer.arrayBuffer();
       return answer.status;
     },
-    /** How often the platform was asked for it. */
+    /** Returns the number of requests that reached the platform. */
     passed: async (path: string) => {
       await waitFor(async () => (await logged()).filter(isOfViewer).length === asked);
       const lines = (await logged()).filter((line) => line.startsWith(`${base}${path} `));
@@ -68,7 +68,7 @@ async function broadcast(settings: object = {}) {
   };
 }
 
-test('however many ask for a part at once, the platform is asked once, and late ones cost nothing', {
+test('concurrent requests for a part reach the platform once, and later ones are served from the cache', {
   skip,
 }, async () => {
   const { status, passed } = await broadcast();
@@ -76,7 +76,7 @@ test('however many ask for a part at once, the platform is asked once, and late 
   assert.deepEqual(new Set(await all(SEGMENT)), new Set([200]));
   assert.deepEqual(new Set(await all(PLAYLIST)), new Set([200]));
   assert.deepEqual([await passed(SEGMENT), await passed('admission'), await passed(PLAYLIST)], [1, 1, 1]);
-  // What is kept for a second is asked for anew.
+  // The cached check expires after a second and is repeated.
   await waitFor(async () => (await status(SEGMENT)) === 200 && (await passed('admission')) > 1, {
     timeoutMs: 4000,
     intervalMs: 100,
@@ -85,7 +85,7 @@ test('however many ask for a part at once, the platform is asked once, and late 
   assert.equal(await passed(SEGMENT), 1);
 });
 
-test('nothing is shown for more than two seconds after the stop, and all of it with the next start', {
+test('nothing is served two seconds after the stop, and everything with the next start', {
   skip,
 }, async () => {
   const { status, act } = await broadcast();
@@ -101,7 +101,7 @@ test('nothing is shown for more than two seconds after the stop, and all of it w
   await waitFor(async () => (await all()).every((one) => one === 200), { message: 'the next start' });
 });
 
-test('what is not for everybody is given to nobody else', { skip }, async () => {
+test('restricted media is not served to other viewers', { skip }, async () => {
   const { status, passed, read } = await broadcast({ visibility: 'PRIVATE' });
   const token = new URL(String(await read('playbackUrl'))).search;
   assert.equal(await status(SEGMENT + token), 200);

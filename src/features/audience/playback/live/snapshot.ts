@@ -2,7 +2,7 @@ import type { Mode } from '../../../../kernel/access.ts';
 import type { Visibility } from '../../../../kernel/visibility.ts';
 import type { VideoInfo } from '../../../../media/contract/index.ts';
 
-/** What playback and the watch page need to know of a stream. */
+/** Data of a stream for playback and the watch page. */
 export interface StreamSnapshot {
   id: string;
   workspaceId: string;
@@ -10,27 +10,27 @@ export interface StreamSnapshot {
   title: string;
   description: string | null;
   visibility: Visibility;
-  /** Of TIER: whose members may watch; those of any tier where none is named. */
+  /** Tiers whose members may watch, for TIER media; an empty list means any tier. */
   tierIds: readonly string[];
   mode: Mode;
   isLive: boolean;
   hasSignal: boolean;
-  /** So far back viewers can go; 0 where they cannot. */
+  /** Length of the DVR window; 0 without one. */
   dvrWindowSec: number;
-  /** Of the last signal; null before the first one. */
+  /** Session of the last signal; null before the first one. */
   currentSessionId: string | null;
-  /** Since when the broadcast is on. */
+  /** Start of the live broadcast. */
   liveSince: Date | null;
-  /** The broadcast that has ended last, on the last signal; null where there is none. */
+  /** Last ended broadcast of the last signal; null when there is none. */
   ended: { since: Date; until: Date } | null;
   scheduledStartAt: Date | null;
-  /** How many watch, to within some seconds. */
+  /** Number of viewers, accurate to some seconds. */
   viewerCount: number;
   creator: { username: string; name: string | null };
-  /** Host patterns of the sites that may show the embed player; null: any. */
+  /** Host patterns of the sites that may embed the player; null allows any. */
   embedHosts: readonly string[] | null;
   video: VideoInfo | null;
-  /** What is wrong with the signal, or with the last one when it was refused: words of its health. */
+  /** Health issues of the signal, or of the last one when it was rejected. */
   issues: readonly string[];
 }
 

@@ -97,7 +97,7 @@ async function setUp(
   };
 }
 
-test('the player is told of WebRTC where the platform has it', async (t) => {
+test('the player gets the WHEP URL when the platform supports WHEP', async (t) => {
   const [without, there] = [await setUp(t), await setUp(t, {}, { hasWhep: true })];
   assert.doesNotMatch((await without.get(`/watch/${ID}`)).body, / whep=/);
   assert.ok((await there.get(`/watch/${ID}`)).body.includes(` whep="/whep/${ID}"`));
@@ -106,7 +106,7 @@ test('the player is told of WebRTC where the platform has it', async (t) => {
   );
 });
 
-test('the watch page tells everything before any script runs', async (t) => {
+test('the watch page shows all data before any script runs', async (t) => {
   const { get } = await setUp(t);
   const page = await get(`/watch/${ID}`);
   assert.equal(page.statusCode, 200);
@@ -136,7 +136,7 @@ test('the watch page tells everything before any script runs', async (t) => {
   assert.ok(!page.body.includes('noindex'));
 });
 
-test('the player is given a session to tell its plays with, but not that of the owner', async (t) => {
+test('the player gets a session for beacons, except the player of the owner', async (t) => {
   const { get } = await setUp(t, { isLive: true, hasSignal: true });
   const session = async (query: string) => / session="([^"]*)"/.exec((await get(query)).body)?.[1];
   assert.equal(await session(`/watch/${ID}`), `${ID}.open`);
@@ -144,7 +144,7 @@ test('the player is given a session to tell its plays with, but not that of the 
   assert.equal(await session(`/watch/${ID}?token=preview`), undefined);
 });
 
-test('the policies: scripts from here alone, data from the bucket as well; only the embed goes into frames', async (t) => {
+test('the policies allow only own scripts, data from the bucket too, and frames of the embed page only', async (t) => {
   const { get } = await setUp(t);
   const policyOf = async (url: string) => {
     const { headers } = await get(url);
@@ -155,7 +155,7 @@ test('the policies: scripts from here alone, data from the bucket as well; only 
   assert.equal(watch.get('default-src'), "default-src 'none'");
   assert.equal(watch.get('script-src'), "script-src 'self'");
   for (const page of [watch, await policyOf(`/embed/${ID}`)]) {
-    // What viewers go back to may lie in a bucket.
+    // The DVR window may be stored in a bucket.
     assert.equal(page.get('connect-src'), "connect-src 'self' https://bucket.example");
     assert.equal(page.get('media-src'), "media-src 'self' https://bucket.example blob: data:");
   }
@@ -165,7 +165,7 @@ test('the policies: scripts from here alone, data from the bucket as well; only 
   assert.equal((await policyOf('/watch/nothing')).get('style-src'), "style-src 'self'");
 });
 
-test('no word of a creator becomes markup', async (t) => {
+test('creator texts are escaped', async (t) => {
   const hostile = `"'></title></script><script>alert(1)</script><img src=x onerror=alert(1)>\u202e`;
   const creator = { username: hostile, name: hostile };
   const { get } = await setUp(t, { title: hostile, description: hostile, creator, isLive: true });
@@ -179,7 +179,7 @@ test('no word of a creator becomes markup', async (t) => {
   }
 });
 
-test('a live stream is loaded at once, an announced one says when', async (t) => {
+test('a live stream is loaded immediately, and a scheduled one shows its start', async (t) => {
   const live = await setUp(t, { isLive: true, liveSince: new Date('2026-11-20T17:48:00Z') });
   const page = (await live.get(`/watch/${ID}`)).body;
   assert.match(page, /<marquee-player [^>]* live /);
@@ -198,7 +198,7 @@ test('a live stream is loaded at once, an announced one says when', async (t) =>
   assert.doesNotMatch((await missed.get(`/watch/${ID}`)).body, /starts-at/);
 });
 
-test('a broadcast that is over is said to be, and its recording offered to whom it is open', async (t) => {
+test('an ended broadcast is shown as such, and its recording is offered to entitled viewers', async (t) => {
   const recording = playableSnapshot();
   const over = { ended: { since: NOW, until: NOW }, currentSessionId: 'ses_1' };
   const offer = /<p class="player-panel-recording"><a href="([^"]+)"/;
@@ -235,7 +235,7 @@ test('a broadcast that is over is said to be, and its recording offered to whom 
   assert.match((await long.get(`/watch/${ID}`)).body, /player-panel-recording" data-more>/, 'one is to come');
 });
 
-test('what the viewer may not see and what does not exist are the same 404', async (t) => {
+test('hidden and missing streams get the same 404', async (t) => {
   for (const path of ['watch', 'embed']) {
     const missing = await (await setUp(t)).get(`/${path}/str_01jmissing000000000000000`);
     assert.equal(missing.statusCode, 404);
@@ -256,7 +256,7 @@ test('what the viewer may not see and what does not exist are the same 404', asy
   }
 });
 
-test('a token opens the page and goes on to the playlist; one that is not valid does not', async (t) => {
+test('a valid token opens the page and is passed to the playlist, and an invalid one is not', async (t) => {
   const { get } = await setUp(t, { visibility: 'PRIVATE', isLive: true });
   const page = await get(`/watch/${ID}?token=playback`);
   assert.equal(page.statusCode, 200);
@@ -267,7 +267,7 @@ test('a token opens the page and goes on to the playlist; one that is not valid 
   assert.ok(!(await open.get(`/watch/${ID}?token=wrong`)).body.includes('wrong'));
 });
 
-test('a preview token shows the signal before the start, and only while there is one', async (t) => {
+test('a preview token shows the signal before the start, and only while it exists', async (t) => {
   const withSignal = await setUp(t, { hasSignal: true });
   const preview = (await withSignal.get(`/watch/${ID}?token=preview`)).body;
   assert.match(preview, /data-badge="preview">Preview</);
@@ -277,7 +277,7 @@ test('a preview token shows the signal before the start, and only while there is
   assert.match((await without.get(`/watch/${ID}?token=preview`)).body, /data-badge="offline">Offline</);
 });
 
-test('what is wrong with the signal is for its owner, also when the encoder was cut off', async (t) => {
+test('issues of the signal are shown to its owner only, even after the encoder was disconnected', async (t) => {
   const { get } = await setUp(t, { issues: ['UNSUPPORTED_CODEC'] });
   const line = /<p class="signal-issues" [^>]*data-issues="UNSUPPORTED_CODEC"/;
   assert.match((await get(`/watch/${ID}?token=preview`)).body, line);
@@ -285,7 +285,7 @@ test('what is wrong with the signal is for its owner, also when the encoder was 
   assert.doesNotMatch((await get(`/watch/${ID}?token=playback`)).body, /signal-issues|UNSUPPORTED/);
 });
 
-test('the embed is the player alone and starts without sound', async (t) => {
+test('the embed page contains only the player and starts muted', async (t) => {
   const { get } = await setUp(t);
   const { body } = await get(`/embed/${ID}`);
   assert.match(body, /<body class="embed">\s*<main aria-label="Player"><marquee-player [^>]* muted /);
@@ -293,14 +293,14 @@ test('the embed is the player alone and starts without sound', async (t) => {
   assert.ok(body.includes('/assets/embed/main.ts.js'));
 });
 
-test('HEAD answers like GET, without a body', async (t) => {
+test('HEAD responds like GET, without a body', async (t) => {
   const { head } = await setUp(t);
   const page = await head(`/watch/${ID}`);
   assert.deepEqual([page.statusCode, page.body], [200, '']);
   assert.equal((await head('/watch/nothing')).statusCode, 404);
 });
 
-test('hostile ids are 404 and never reach the database', async (t) => {
+test('hostile IDs get 404 and never reach the database', async (t) => {
   const { get, asked } = await setUp(t);
   for (const id of [
     '%00',
@@ -320,7 +320,7 @@ test('hostile ids are 404 and never reach the database', async (t) => {
   assert.deepEqual(asked, []);
 });
 
-test('without a build the pages say what to do', async (t) => {
+test('pages explain how to fix a missing build', async (t) => {
   const { get } = await setUp(t, {}, { assets: stubAssets(() => null) });
   const page = await get(`/watch/${ID}`);
   assert.equal(page.statusCode, 503);

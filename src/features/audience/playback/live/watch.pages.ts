@@ -18,15 +18,15 @@ import type { StreamSnapshot } from './snapshot.ts';
 import { embedBody, type StreamViewState, streamBody, streamHead, type WatchView } from './watch.views.ts';
 
 /**
- * The chat of a stream beside its player; null where there is none.
+ * Renderer of the chat next to the player; returns null for a stream without chat.
  *
- * @param suffix the token that let the visitor in, as a query.
+ * @param suffix the token that admitted the visitor, as a query string.
  */
 export type LiveChat = (streamId: string, suffix: string, asking: AccessRequest) => Promise<SafeHtml | null>;
 
 interface Deps {
   streams: Snapshots<StreamSnapshot>;
-  /** The ids of the videos of broadcasts, by the id of the session. */
+  /** Video IDs of broadcasts by session ID. */
   recordings: Snapshots<readonly string[]>;
   videos: Snapshots<VideoSnapshot>;
   access: Access;
@@ -34,13 +34,13 @@ interface Deps {
   reception: Impressions;
   assets: WebAssets;
   clock: Clock;
-  /** Without a slash at the end; canonical and shared addresses begin with it. */
+  /** URL without a trailing slash; canonical and shared URLs begin with it. */
   publicUrl: string;
-  /** Its host names. Pages of ours may show the player, whichever sites an account lists. */
+  /** Host names of the platform. Its own pages may show the player, whichever sites an account lists. */
   platformHosts: readonly string[];
-  /** Viewers can watch in real time, now. */
+  /** Reports whether viewers can watch in real time now. */
   hasWhep(): boolean;
-  /** Where else the browser fetches what has left the live window. */
+  /** Additional origins from which the browser fetches the DVR window. */
   mediaOrigins: readonly string[];
   chat?: LiveChat;
   followBox?: RenderFollowBox;
@@ -55,9 +55,9 @@ const CARD = 'site/card.png';
 const CARD_SIZE = { width: 1200, height: 630 };
 
 /**
- * `GET /watch/:streamId` and `GET /embed/:streamId`, the public pages of a stream. A stream that the viewer
- * may not see and one that does not exist answer the same 404. `?token=` is a playback or preview token; it goes on
- * to the playlist. `?chat=1` shows the chat in the embedded page as well.
+ * Registers `GET /watch/:streamId` and `GET /embed/:streamId`, the public pages of a stream. Hidden and
+ * missing streams get the same 404. `?token=` is a playback or preview token, which is passed to the
+ * playlist. `?chat=1` shows the chat in the embedded page as well.
  */
 export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   const { assets } = deps;
@@ -74,7 +74,10 @@ export function liveWatchPages(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-/** Of a stream that is for members or followers, for whoever is none; null for others. */
+/**
+ * Returns the page of a members-only or followers-only stream for viewers without access; null for other
+ * streams.
+ */
 async function lockedStream(deps: Deps, request: WatchRequest): Promise<Page | null> {
   const { streams, sellers } = deps;
   const { params, query } = request;
@@ -88,7 +91,7 @@ async function lockedStream(deps: Deps, request: WatchRequest): Promise<Page | n
   return paywallPage(sold, await sellers(sold), query.checkout_id !== undefined);
 }
 
-/** What this viewer may see; null when nothing. */
+/** Returns the view of this viewer; null without access. */
 async function viewOf(
   deps: Deps,
   request: WatchRequest,
@@ -126,7 +129,7 @@ async function viewOf(
   };
 }
 
-/** Of whatever can be watched. */
+/** Renders the follow box of a stream or video. */
 export async function followOf(
   { followBox }: { followBox?: RenderFollowBox },
   asking: AccessRequest,
@@ -180,7 +183,7 @@ function embedPage({ platformHosts, mediaOrigins }: Deps, view: WatchView): Page
   };
 }
 
-/** What oEmbed says of a stream; null unless it is open to everybody. */
+/** Returns the oEmbed data of a stream; null when it is restricted. */
 export async function embeddableStream(
   streams: Snapshots<StreamSnapshot>,
   id: string,

@@ -2,24 +2,24 @@ import { html, type SafeHtml } from '../../../../platform/html.ts';
 import { embedReport, type MediaPage, mediaHead, timeElement, watchBody } from '../media.views.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
-/** How a stream presents itself to one viewer. `preview` shows the signal to its owner before the start. */
+/** State of a stream for one viewer. `preview` shows the signal to its owner before the start. */
 export type StreamViewState = 'live' | 'preview' | 'scheduled' | 'ended' | 'offline';
 
-/** All that the two pages of a stream say. */
+/** Data of the watch and embed pages of a stream. */
 export interface WatchView extends MediaPage {
-  /** Null where there is none. */
+  /** Rendered chat; null without chat. */
   chat: SafeHtml | null;
   stream: StreamSnapshot;
   showing: StreamViewState;
-  /** Of the broadcast that has ended, in its order: those of its parts that play. */
+  /** Playable parts of the recording of the ended broadcast, in order. */
   recordings: readonly { url: string; part: number; of: number }[];
-  /** From the root of the site. */
+  /** Path from the root of the site. */
   playlist: string;
-  /** Where it is shown in real time, from the root of the site; null where it is not. */
+  /** WHEP path from the root of the site; null without WHEP. */
   whep: string | null;
-  /** With which the player tells that it plays; null where nobody is counted. */
+  /** Session with which the player sends beacons; null when the viewer is not counted. */
   session: string | null;
-  /** The viewer is the owner, by a preview token. */
+  /** True when the viewer is the owner with a preview token. */
   isPreview: boolean;
 }
 
@@ -45,7 +45,7 @@ export function streamBody(view: WatchView): SafeHtml {
   });
 }
 
-/** To its owner: what is wrong with the signal. */
+/** Renders the issues of the signal for its owner. */
 function issues(view: WatchView): SafeHtml | null {
   if (!view.isPreview) return null;
   return html`<p class="signal-issues" role="status" data-issues-of="${view.playlist}" data-issues="${view.stream.issues.join(' ')}" hidden></p>`;
@@ -55,7 +55,7 @@ export function embedBody(view: WatchView): SafeHtml {
   return html`<main aria-label="Player">${player(view, true)}${embedReport(view)}${view.chat}</main>`;
 }
 
-/** The player's element, which shows the panel inside it until its script has taken over. */
+/** Renders the player element, which shows its panel until its script has taken over. */
 function player(view: WatchView, isEmbed: boolean): SafeHtml {
   const { stream, showing, playlist, whep, session } = view;
   const isOn = showing === 'live' || showing === 'preview';
@@ -72,7 +72,10 @@ ${recorded(view, isEmbed)}
 </marquee-player>`;
 }
 
-/** The player asks the page for it again while there is none, or more to come (`web/player/recording.ts`). */
+/**
+ * Renders the recordings. The player requests the page again while more are expected
+ * (`web/player/recording.ts`).
+ */
 function recorded({ recordings }: WatchView, isEmbed: boolean): SafeHtml | null {
   const [first] = recordings;
   if (first === undefined) return null;
@@ -93,7 +96,7 @@ function panelMessage(showing: StreamViewState, startsAt: Date | null, playlist:
   return html`The broadcast has not started yet. Playback starts automatically when it does.`;
 }
 
-/** Since when, or from when; the page's script hides it when it no longer holds. */
+/** Renders the start time; the page's script hides it when it is outdated. */
 function moment({ stream, showing }: WatchView): SafeHtml | null {
   if (showing === 'live' && stream.liveSince !== null) {
     return html`<span data-while="on">Started ${timeElement(stream.liveSince, 'relative')}</span>`;

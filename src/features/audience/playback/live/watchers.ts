@@ -3,43 +3,43 @@ import type { Clock } from '../../../../kernel/clock.ts';
 import type { ViewerFingerprint } from '../../viewer-fingerprints/index.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
-/** What tells players apart: two behind one address with the same browser are one. */
+/** Data that distinguishes players: two behind one IP address with the same browser are one. */
 export interface Watcher {
   ip: string;
   userAgent: string;
-  /** The playback token as a query, where there is one. */
+  /** Playback token as a query string, if any. */
   token: string;
 }
 
-/** Told of everybody who was given a media playlist of a broadcast, or whose player says that it plays. */
+/** Receiver of viewers who got a media playlist of a broadcast or whose player reports playback. */
 export interface OnWatched {
   seen(
     stream: Pick<StreamSnapshot, 'id' | 'workspaceId' | 'currentSessionId' | 'liveSince'>,
     viewer: Watcher,
-    /** As whom the facts have the viewer. */
+    /** Fingerprint of the viewer in usage events. */
     arrivalOf: () => ViewerFingerprint,
     sign?: 'playlist' | 'beacon' | 'gone',
   ): void;
 }
 
-/** Who was watching when a broadcast stopped, as this process has seen it. */
+/** Viewers at the stop of a broadcast, as this process has seen them. */
 export interface RecentWatchers {
-  /** The player was given a media playlist of a broadcast that is on. */
+  /** Records that the player got a media playlist of a live broadcast. */
   seen(streamId: string, watcher: Watcher): void;
-  /** Was it given one in the ten seconds before? */
+  /** Reports whether the player got a playlist in the ten seconds before. */
   wasWatching(streamId: string, watcher: Watcher, stoppedAtMs: number): boolean;
 }
 
-/** Players ask every two seconds, or four. */
+/** Time in which a watcher counts as recent; players send requests every two or four seconds. */
 const RECENT_MS = 10_000;
-/** About 15 MB. Whoever was seen longest ago is forgotten first, and sees the end at once. */
+/** Maximum stored watchers, about 15 MB. The longest unseen is evicted first and sees the end immediately. */
 const WATCHERS_MAX = 100_000;
 const SALT_BYTES = 16;
 
-/** In memory, under a salt that never leaves it. */
+/** Creates the record in memory, under a salt that never leaves it. */
 export function createWatching({ clock }: { clock: Clock }): RecentWatchers {
   const salt = randomBytes(SALT_BYTES);
-  /** The longest unseen first. */
+  /** Ordered with the longest unseen first. */
   const seenAt = new Map<string, number>();
   const keyOf = (streamId: string, { ip, userAgent, token }: Watcher) =>
     createHmac('sha256', salt)

@@ -4,33 +4,33 @@ import type { Access, Viewer } from '../access.service.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 
-/** One request for a video or a file of it. */
+/** Request for a video or a file of it. */
 export interface MediaRequest extends Source, Viewer {
   videoId: string;
-  /** The host name that was asked. */
+  /** Host name of the request. */
   host: string;
 }
 
 export interface Admission {
   video: VideoSnapshot;
   grant: Grant | null;
-  /** The token that is valid, as a query that goes on to every address; else nothing. */
+  /** Valid token as a query string that is appended to every URL; otherwise empty. */
   suffix: string;
-  /** Not everybody may see it: shared caches must not keep it. */
+  /** True for restricted media, which shared caches must not store. */
   isPrivate: boolean;
-  /** A player where the request comes from may load the media. */
+  /** True when a player at the source of the request may load the media. */
   mayPlay: boolean;
 }
 
 export interface Admissions {
-  /** Null when there is no such video, or the viewer may not see it: the same 404. */
+  /** Returns null for missing and hidden videos, which get the same 404. */
   admit(visit: MediaRequest): Promise<Admission | null>;
 }
 
 interface Deps {
   videos: Snapshots<VideoSnapshot>;
   access: Access;
-  /** The platform's own host names. */
+  /** Host names of the platform. */
   platformHosts: readonly string[];
 }
 

@@ -7,7 +7,7 @@ import { signToken, verifyToken } from '../../../../platform/signed-token.ts';
 import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 
-/** The file as it came; anything else is the name of a rendition. */
+/** Name of the original; all other names are renditions. */
 export const ORIGINAL = 'original';
 
 export interface Download extends DownloadedFile {
@@ -15,7 +15,7 @@ export interface Download extends DownloadedFile {
   expiresAt: Date;
 }
 
-/** What a link leads to. */
+/** Target of a download link. */
 export interface OpenDownload {
   video: VideoSnapshot;
   reply: FileReply;
@@ -25,10 +25,11 @@ export interface OpenDownload {
 export interface Downloads {
   /**
    * @param name `original` or the name of a rendition.
-   * @throws {AppError} NOT_FOUND; BAD_REQUEST, field `rendition`; CONFLICT while the original has not come.
+   * @throws {AppError} NOT_FOUND; BAD_REQUEST, field `rendition`; CONFLICT while the original was not
+   *   received.
    */
   mint(workspaceId: string, id: string, name: string, ttlSec: number): Promise<Download>;
-  /** Null when there is no such file, or the link is over. */
+  /** Returns null when the file is missing or the link has expired. */
   open(
     link: { videoId: string; name: string; token: string | undefined },
     request: FileRequest,
@@ -40,7 +41,7 @@ interface Deps {
   files: Pick<VideoFiles, 'downloadOriginal' | 'downloadMp4' | 'describeOriginal' | 'describeMp4'>;
   secrets: Secrets;
   clock: Clock;
-  /** Without a slash at the end. */
+  /** URL without a trailing slash. */
   publicUrl: string;
 }
 
@@ -103,7 +104,7 @@ function rungOf({ rungs }: VideoSnapshot, name: string) {
   return rungs.find(({ path }) => nameOf(path) === name);
 }
 
-/** `720p` of `r1a1/720p`. */
+/** Returns `720p` for `r1a1/720p`. */
 function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1);
 }

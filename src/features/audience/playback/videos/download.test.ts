@@ -42,7 +42,7 @@ const linkOf = async (id: string, query = '') => {
 };
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
 
-test('a rendition with its sound is one MP4, whole or in ranges', async () => {
+test('a rendition with audio downloads as one MP4, whole or in ranges', async () => {
   const id = await addVideo(app.container, account, encoded, { title: 'Abend: „Köln“ 1/2' });
   const answer = (await ask(id, '?rendition=180p')).assertOk(200);
   assert.equal(answer.at('data.filename'), 'Abend „Köln“ 1 2.mp4');
@@ -86,14 +86,15 @@ test('a rendition with its sound is one MP4, whole or in ranges', async () => {
   assert.deepEqual([head.status, head.headers.get('content-length')], [200, String(whole.length)]);
 });
 
-test('a rendition has the stereo of its sound, and not the surround that is beside it', async () => {
+test('a rendition contains the stereo audio and not the surround track of the same audio', async () => {
   const { renditions } = encoded;
   const stereo = renditions.find(({ kind }) => kind === 'AUDIO');
   assert.ok(stereo !== undefined);
   const others = [...stereo.files].map(([name, bytes]) => [name, Buffer.concat([bytes, bytes])] as const);
   const surround = { ...stereo, name: 'a-surround', files: new Map(others) };
   const sound = { track: 0, label: 'Main', channels: 6 };
-  // The database gives rows of one height in any order: here this one comes first by its name and by when it was made.
+  // The database returns rows of one height in any order: here this one comes first by name and creation
+  // time.
   const both = { ...encoded, renditions: [{ ...surround, sound }, ...renditions] };
   const [plain, withBoth] = await Promise.all(
     [encoded, both].map((one) => addVideo(app.container, account, one)),
@@ -102,7 +103,7 @@ test('a rendition has the stereo of its sound, and not the surround that is besi
   assert.ok((await download(withBoth)).equals(await download(plain)));
 });
 
-test('the original comes as it was, under the ending of what it is', async () => {
+test('the original downloads unchanged, with the file extension of its type', async () => {
   const originalKey = `w/${account.live}/o/film`;
   const id = await addVideo(app.container, account, madeUpFiles(), { original_key: originalKey });
   assert.equal((await ask(id)).assertError('CONFLICT').status, 409, 'its file has not come');
@@ -116,7 +117,7 @@ test('the original comes as it was, under the ending of what it is', async () =>
   assert.ok((await bytesOf(file)).equals(film.subarray(1000)));
 });
 
-test('a link is good for one file of one video, until it ends or the video goes', async () => {
+test('a link is valid for one file of one video until it expires or the video is deleted', async () => {
   const id = await addVideo(app.container, account, encoded, { visibility: 'PRIVATE' });
   const other = await addVideo(app.container, account, madeUpFiles());
   const link = await linkOf(id, '?rendition=180p&ttlSec=60');
@@ -141,7 +142,7 @@ test('a link is good for one file of one video, until it ends or the video goes'
   assert.equal(await status(later), 404, 'the video is deleted');
 });
 
-test('what is not there is refused in words', async () => {
+test('an unavailable download is rejected with an explanation', async () => {
   const id = await addVideo(app.container, account, madeUpFiles());
   const unknown = (await ask(id, '?rendition=720p')).assertError('BAD_REQUEST', 'rendition');
   assert.match(unknown.string('error.message'), /original, 1080p, 360p/);

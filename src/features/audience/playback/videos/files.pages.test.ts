@@ -43,7 +43,7 @@ async function statuses(id: string, paths: readonly string[], query = ''): Promi
 }
 
 describe('playlists', () => {
-  test('the master names every rung, the audio and the captions, what starts fast first', async () => {
+  test('the master playlist lists every rung, the audio and the captions, fast starters first', async () => {
     const id = await add();
     const caption = await addCaption(app.container, account, id);
     const answer = await get(id, MASTER);
@@ -69,7 +69,7 @@ describe('playlists', () => {
     assert.match(await textOf(get(id, `captions/${caption}`)), /^WEBVTT\n/);
   });
 
-  test('there is none before a rung is ready, and it has those that are', async () => {
+  test('the master playlist appears with the first ready rung and lists the ready ones', async () => {
     const id = await add();
     const rows = (status: 'PROCESSING' | 'READY', name: string) =>
       app.container.db
@@ -89,7 +89,7 @@ describe('playlists', () => {
     assert.equal((await get(id, MASTER)).status, 200);
   });
 
-  test('a caption whose label is hostile stays in its quotes', async () => {
+  test('a hostile caption label is quoted', async () => {
     const id = await add();
     const label = 'A"\n#EXT-X-ENDLIST,URI="http://evil.example';
     await addCaption(app.container, account, id);
@@ -115,7 +115,7 @@ describe('playlists', () => {
 });
 
 describe('files', () => {
-  test('types, lengths and caching', async () => {
+  test('files have the right types, lengths and cache headers', async () => {
     const id = await add();
     const types: [path: string, type: string, length: number][] = [
       [SEGMENT, 'video/iso.segment', 1000],
@@ -184,7 +184,7 @@ describe('files', () => {
     for (const path of FILES) assert.equal((await get(id, path, headers, 'OPTIONS')).status, 204, path);
   });
 
-  test('nothing else of the store has an address', async () => {
+  test('other objects of the store have no URL', async () => {
     const id = await add();
     const { store } = app.container;
     const base = `w/${account.live}/v/${id}`;
@@ -219,7 +219,7 @@ describe('files', () => {
     }
   });
 
-  test('a chosen thumbnail has an address of its own', async () => {
+  test('a chosen thumbnail has a separate URL', async () => {
     const id = await add({ thumbnail_file: 'thm_1.webp' });
     const put = (name: string) =>
       app.container.store.put(`w/${account.live}/v/${id}/thumbnails/${name}`, name, 'image/webp');
@@ -230,8 +230,8 @@ describe('files', () => {
   });
 });
 
-describe('who may see it', () => {
-  test('a deleted video is gone at once, with all its files', async () => {
+describe('access', () => {
+  test('a deleted video gets 404 immediately for all its files', async () => {
     const id = await add();
     assert.deepEqual(await statuses(id, FILES), [200]);
     await app.container.db
@@ -244,7 +244,7 @@ describe('who may see it', () => {
   });
 
   for (const visibility of ['PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const) {
-    test(`${visibility}: with its own token alone, which goes on to every address`, async () => {
+    test(`${visibility}: files need the token of the video, which is passed to every URL`, async () => {
       const id = await add({ visibility });
       const other = await add({ visibility });
       const missing = await get('vid_00000000000000000000000000', MASTER);
@@ -278,7 +278,7 @@ describe('who may see it', () => {
     });
   }
 
-  test('what is withdrawn is gone for those who hold a copy of it, within five minutes', async () => {
+  test('withdrawn media becomes unavailable within five minutes for clients with a cached copy', async () => {
     const id = await add();
     const copies = await Promise.all(
       FILES.map(async (path) => {
@@ -298,7 +298,7 @@ describe('who may see it', () => {
     await ask(404);
   });
 
-  test('a token ends to the second, and says when', async () => {
+  test('a token expires to the second, and returns its expiry', async () => {
     const id = await add({ visibility: 'PRIVATE' });
     const made = (
       await app.request('POST', `/videos/${id}/playback-tokens`, { key, body: { ttlSec: 60 } })
@@ -311,7 +311,7 @@ describe('who may see it', () => {
     assert.deepEqual(await statuses(id, FILES, query), [404]);
   });
 
-  test('the tokens of streams and of videos open nothing of each other', async () => {
+  test('tokens of streams and videos are not interchangeable', async () => {
     const id = await add({ visibility: 'PRIVATE' });
     const stream = await app.request('POST', '/streams', {
       key,
@@ -321,7 +321,7 @@ describe('who may see it', () => {
     assert.deepEqual(await statuses(id, FILES, foreign), [404]);
   });
 
-  test('making a token: whose video, which key, which times', async () => {
+  test('a token is created for the own video with the right key and valid times', async () => {
     const id = await add({ visibility: 'PRIVATE' });
     const make = (body: object | undefined, by = key, video = id) =>
       app.request('POST', `/videos/${video}/playback-tokens`, { key: by, ...(body && { body }) });
@@ -364,7 +364,7 @@ describe('an account that lists its sites', () => {
     return [[...new Set(answers.map(({ status }) => status))], [...new Set(origins)]];
   };
 
-  test('plays on a listed site, and scripts of that site alone may read it', async () => {
+  test('a video plays on a listed site, and only scripts of that site may read it', async () => {
     assert.deepEqual(await seen(SHOP), [[200], ['https://shop.example']]);
     const { headers } = await get(id, SEGMENT, SHOP);
     assert.match(headers.get('vary') ?? '', /\bOrigin\b/);
@@ -372,7 +372,7 @@ describe('an account that lists its sites', () => {
     assert.deepEqual(await seen({ referer: 'https://shop.example/a' }), [[200], [null]]);
   });
 
-  test('a copied address does not play on another site, with the token of the page neither', async () => {
+  test('a copied URL does not play on another site, even with the token of the page', async () => {
     const { token } = app.container.playbackTokens.mint('site', id, 60);
     for (const query of ['', `?token=${token}`]) {
       assert.deepEqual(await seen({ origin: 'https://evil.example' }, query), [[403], [null]]);
@@ -388,11 +388,11 @@ describe('an account that lists its sites', () => {
     assert.deepEqual(await seen({ referer: `${app.url}/embed/x` }), [[200], [null]]);
   });
 
-  test('its pictures are for link previews anywhere', async () => {
+  test('images of the video are available to link previews everywhere', async () => {
     assert.equal((await get(id, POSTER, { origin: 'https://evil.example' })).status, 200);
   });
 
-  test('the token of a page opens nothing that is not open', async () => {
+  test('the token of a page grants no access to restricted media', async () => {
     const hidden = await add({ visibility: 'PRIVATE' }, listing);
     const { token } = app.container.playbackTokens.mint('site', hidden, 60);
     assert.deepEqual(await statuses(hidden, FILES, `?token=${token}`), [404]);

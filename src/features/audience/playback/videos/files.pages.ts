@@ -19,13 +19,13 @@ type Read = (
   params: Params,
 ) => FileReply | Promise<FileReply> | null;
 
-/** Of a rendition: all of it, and its keyframes. */
+/** Playlists of a rendition: all segments, and its keyframes. */
 const PLAYLISTS = ['index.m3u8', 'iframes.m3u8'];
 const SEGMENT = /^[a-z0-9][a-z0-9_-]{0,63}\.(?:m4s|mp4)$/;
 const PICTURE = /^(?:poster\.jpg|preview\.webp)$/;
 const SPRITE = /^sb_\d{1,6}\.jpg$/;
 const CAPTION_PLAYLIST = '.m3u8';
-/** The page is on a site that the account does not list. */
+/** Response for a page on a site that the account does not list. */
 const FORBIDDEN: FileReply = {
   status: 403,
   headers: { 'cache-control': 'no-store', 'content-length': '0', 'x-content-type-options': 'nosniff' },
@@ -33,10 +33,9 @@ const FORBIDDEN: FileReply = {
 };
 
 /**
- * `GET /v/:videoId/…`: playlists, segments, pictures, captions and chapters What
- * does not exist and what the viewer may not see is 404 without a body; a site that the account does not list is
- * 403. Only complete files of the current revision have an address, and for a while those that it has replaced:
- * originals and unfinished runs have none.
+ * Registers `GET /v/:videoId/…`: playlists, segments, images, captions and chapters. Missing and hidden files
+ * get 404 without a body; a site that the account does not list gets 403. Only complete files of the current
+ * revision have a URL, and for a while those that it has replaced; originals and unfinished runs have none.
  */
 export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
   const { files } = deps;
@@ -71,7 +70,7 @@ export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
       const { imageFolder, former } = admission.video;
       if (folder !== imageFolder && !former.imageFolders.includes(folder)) return null;
       const path = `${folder}/img/${file}`;
-      // Link previews are shown anywhere, whichever sites may play the video.
+      // Link previews are available everywhere, whichever sites may play the video.
       if (PICTURE.test(file)) return stored(request, admission, path);
       if (!admission.mayPlay) return FORBIDDEN;
       if (file === 'storyboard.vtt') return index(request, admission, path);
@@ -96,7 +95,7 @@ export function videoFilePages(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-/** Lets the viewer in, and says who may read the answer. */
+/** Admits the viewer and sets the cross-origin headers of the response. */
 function serving({ admissions, files, sentBytes }: Deps) {
   return (read: Read) => async (request: VideoRequest, reply: FastifyReply) => {
     const admission = await admissions.admit(mediaRequestOf(request));
@@ -110,7 +109,7 @@ function serving({ admissions, files, sentBytes }: Deps) {
   };
 }
 
-/** What the admission asks of a request for a video. */
+/** Returns the data of a video request that the admission needs. */
 export function mediaRequestOf(
   request: Pick<FastifyRequest, 'headers' | 'hostname' | 'ip'> & {
     params: { videoId: string };

@@ -3,8 +3,8 @@ import type { Visibility } from '../../../../kernel/visibility.ts';
 import type { ChapterMark, PlayableVideo } from '../../../../media/contract/index.ts';
 
 /**
- * What playback and the watch page need to know of a video. Its rungs are highest first, and none before the first
- * can be played.
+ * Data of a video for playback and the watch page. Its rungs are highest first; it has none before the first
+ * is playable.
  */
 export interface VideoSnapshot extends PlayableVideo {
   id: string;
@@ -13,24 +13,24 @@ export interface VideoSnapshot extends PlayableVideo {
   title: string;
   description: string | null;
   visibility: Visibility;
-  /** Of TIER: whose members may watch; those of any tier where none is named. */
+  /** Tiers whose members may watch, for TIER media; an empty list means any tier. */
   tierIds: readonly string[];
-  /** Of PURCHASE. */
+  /** Price of PURCHASE media. */
   priceCents: number | null;
-  /** Nothing can be made of its file. */
+  /** True when the file cannot be processed. */
   hasFailed: boolean;
-  /** Of the file as it came, in the store; null before it has. */
+  /** Key of the original in the store; null before it was received. */
   originalKey: string | null;
   durationSec: number | null;
-  /** Of the original, as shown. */
+  /** Displayed size of the original. */
   width: number | null;
   height: number | null;
   chapters: readonly ChapterMark[];
-  /** The folder of the pictures; null before they are made. */
+  /** Folder of the images; null before they exist. */
   imageFolder: string | null;
-  /** Files that it has replaced, for those who are in the middle of them: in no playlist, but still there. */
+  /** Replaced files for clients that are still using them: in no playlist, but not deleted yet. */
   former: {
-    /** Of renditions and sounds. */
+    /** Folders of renditions and audio tracks. */
     paths: readonly string[];
     imageFolders: readonly string[];
     captions: readonly string[];
@@ -42,7 +42,7 @@ export interface VideoSnapshot extends PlayableVideo {
   createdAt: Date;
   mode: Mode;
   creator: { username: string; name: string | null };
-  /** Host patterns of the sites that may play it; null: any. */
+  /** Host patterns of the sites that may play it; null allows any. */
   embedHosts: readonly string[] | null;
 }
 

@@ -30,7 +30,7 @@ function policyOf({ headers }: { headers: Headers }): Map<string, string> {
 }
 
 describe('the watch page', () => {
-  test('says all of an open video, to people and to machines', async () => {
+  test('an open video shows all its data to people and machines', async () => {
     const id = await add({
       description: 'Two sets\n of jazz.',
       view_count: 12_345,
@@ -91,7 +91,7 @@ describe('the watch page', () => {
     });
   });
 
-  test('no word of a creator becomes markup, and none leaves the data block', async () => {
+  test('creator texts are escaped in markup and in the data block', async () => {
     const hostile = `"'></title></script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\u2028`;
     const id = await add({
       title: hostile,
@@ -109,7 +109,7 @@ describe('the watch page', () => {
     assert.ok(JSON.stringify(data).includes('alert(1)'));
   });
 
-  test('only an open video is there, and only a PUBLIC one is for search engines', async () => {
+  test('only an open video is shown, and only a PUBLIC one is indexed by search engines', async () => {
     const missing = await get('/watch/vid_00000000000000000000000000');
     assert.equal(missing.status, 404);
     assert.match(missing.body, /There is no such video here/);
@@ -129,7 +129,7 @@ describe('the watch page', () => {
     }
   });
 
-  test('a token opens it, goes on to the player and the chapters, and is not shared', async () => {
+  test('a token opens the watch page, is passed to the player and the chapters, and is not shared', async () => {
     const chapters = JSON.stringify([{ startSec: 3, title: 'x' }]);
     const id = await add({ visibility: 'TIER', chapters });
     const made = await app.request('POST', `/videos/${id}/playback-tokens`, { key });
@@ -144,7 +144,7 @@ describe('the watch page', () => {
     assert.ok(!body.includes('views="'), 'nobody counts it');
   });
 
-  test('a video in processing waits, a failed one is not available', async () => {
+  test('a processing video shows a notice, and a failed one is unavailable', async () => {
     const files = { ...madeUpFiles(), renditions: [] };
     const waiting = await addVideo(app.container, account, files, { status: 'PROCESSING' });
     const page = await get(`/watch/${waiting}`);
@@ -160,7 +160,7 @@ describe('the watch page', () => {
     assert.doesNotMatch(none.body, /Evening concert/);
   });
 
-  test('a video of the test mode is not for search engines', async () => {
+  test('a video in test mode is not indexed by search engines', async () => {
     const id = await add();
     await app.container.db
       .updateTable('video')
@@ -172,7 +172,7 @@ describe('the watch page', () => {
 });
 
 describe('the embed page', () => {
-  test('is the player alone, and does what its address says', async () => {
+  test('the embed page contains only the player and follows its query parameters', async () => {
     const id = await add();
     const plain = await get(`/embed/${id}`);
     assert.match(
@@ -184,7 +184,7 @@ describe('the embed page', () => {
     assert.equal((await get('/embed/vid_00000000000000000000000000')).status, 404);
   });
 
-  test('goes into the frames of the sites that the account lists, and its player has a token', async () => {
+  test('the embed page may be framed by the listed sites, and its player has a token', async () => {
     const open = await get(`/embed/${await add()}`);
     assert.equal(policyOf(open).get('frame-ancestors'), '*');
     const listing = await app.createKey();
@@ -213,7 +213,7 @@ describe('oEmbed', () => {
     };
   };
 
-  test('says how an open video is embedded', async () => {
+  test('oEmbed describes how to embed an open video', async () => {
     const id = await add();
     for (const page of ['watch', 'embed']) {
       const { status, json, headers } = await oembed(`${SITE}/${page}/${id}?t=3`);
@@ -239,13 +239,13 @@ describe('oEmbed', () => {
     assert.deepEqual([json.width, json.height, json.thumbnail_url], [400, 225, undefined]);
   });
 
-  test('knows streams as well', async () => {
+  test('oEmbed supports streams', async () => {
     const stream = await app.request('POST', '/streams', { key, body: { title: 'Live now' } });
     const { status, json } = await oembed(`${SITE}/watch/${stream.string('data.id')}`);
     assert.deepEqual([status, json.title, json.type], [200, 'Live now', 'video']);
   });
 
-  test('refuses what is not open, not ours, not asked for properly', async () => {
+  test('oEmbed rejects restricted media, foreign URLs and malformed requests', async () => {
     const id = await add();
     const hidden = await add({ visibility: 'PRIVATE' });
     const others = [

@@ -28,11 +28,11 @@ interface Deps {
   tokens: Pick<PlaybackTokens, 'mintSteady'>;
   reception: Impressions;
   assets: WebAssets;
-  /** Without a slash at the end; canonical and shared addresses begin with it. */
+  /** URL without a trailing slash; canonical and shared URLs begin with it. */
   publicUrl: string;
-  /** Its host names. Pages of ours may show the player, whichever sites an account lists. */
+  /** Host names of the platform. Its own pages may show the player, whichever sites an account lists. */
   platformHosts: readonly string[];
-  /** Origins of the store, where media is not served from here. */
+  /** Origins of the store, when this server does not deliver the media. */
   mediaOrigins: readonly string[];
   followBox?: RenderFollowBox;
 }
@@ -40,15 +40,18 @@ interface Deps {
 type Query = { token?: string; t?: string; autoplay?: string; muted?: string; checkout_id?: string };
 type WatchRequest = FastifyRequest<{ Params: { videoId: string }; Querystring: Query }>;
 
-/** A page is left open over a pause; the token that it hands to its player outlasts that and the video. */
+/**
+ * Validity of the token for the player: a page may remain open during a pause, so it exceeds the pause and
+ * the video.
+ */
 const SITE_TOKEN_SEC = 4 * 3600;
 const MAX_PICTURE = { width: 1280, height: 1280 };
 const VIDEO = ':videoId(^vid_[0-9a-z]+$)';
 
 /**
- * `GET /watch/:videoId` and `GET /embed/:videoId?t=&autoplay=1&muted=1`, the public pages of a video. One that the
- * viewer may not see and one that does not exist answer the same 404; one that is sold says what it costs, and one for
- * followers how to become one. `?token=` is a playback token; it goes on to the player.
+ * Registers `GET /watch/:videoId` and `GET /embed/:videoId?t=&autoplay=1&muted=1`, the public pages of a
+ * video. Hidden and missing videos get the same 404; a video for sale shows its price, and a followers-only
+ * one shows how to follow. `?token=` is a playback token, which is passed to the player.
  */
 export function videoWatchPages(deps: Deps): (app: FastifyInstance) => void {
   const { admissions, assets } = deps;
@@ -90,7 +93,7 @@ async function noPage(_request: WatchRequest): Promise<Page | null> {
   return null;
 }
 
-/** Of a video that is sold, or for followers, for whoever may not see it yet; null for others. */
+/** Returns the page of a paid or followers-only video for viewers without access; null for other videos. */
 async function lockedVideo(deps: Deps, request: WatchRequest): Promise<Page | null> {
   const { videos, sellers } = deps;
   const { params, query } = request;
@@ -104,7 +107,7 @@ async function lockedVideo(deps: Deps, request: WatchRequest): Promise<Page | nu
   return paywallPage(video, await sellers(video), query.checkout_id !== undefined);
 }
 
-/** What oEmbed says of a video; null unless it is open to everybody. */
+/** Returns the oEmbed data of a video; null when it is restricted. */
 export async function embeddableVideo(
   videos: Snapshots<VideoSnapshot>,
   publicUrl: string,
@@ -148,7 +151,7 @@ async function viewOf(deps: Deps, admission: Admission, request: WatchRequest): 
         ? `${base}/${imageFolder}/img/storyboard.vtt${media}`
         : null,
     chapters: video.chapters.length > 0 ? `${base}/chapters.vtt${media}` : null,
-    // Of a token nobody knows whether its holder is a viewer or the creator.
+    // The holder of a token may be a viewer or the creator.
     viewsUrl: isForAll || suffix === '' ? `/api/v1/videos/${id}/views` : null,
     session: await reception.recordImpression(request, { ...video, grant, suffix }),
     startSec: startOf(request.query.t, durationSec),
@@ -166,7 +169,7 @@ function pictureOf(video: VideoSnapshot, publicUrl: string): Picture | null {
   return poster === null ? null : { url: publicUrl + poster, ...scaleToFit(shapeOf(video), MAX_PICTURE) };
 }
 
-/** Seconds, within the video. */
+/** Parses a start time in seconds within the video. */
 function startOf(text: unknown, durationSec: number | null): number {
   const seconds = typeof text === 'string' && /^\d{1,5}(?:\.\d{1,3})?$/.test(text) ? Number(text) : 0;
   return durationSec === null || seconds < durationSec ? seconds : 0;
@@ -204,7 +207,7 @@ function embedPage({ platformHosts, mediaOrigins }: Deps, view: VideoView, query
 
 const MISSING = notFoundPages('video');
 
-/** There is a video, and there was never anything to play. */
+/** Page of a video that never became playable. */
 const FAILED = {
   title: 'Not available',
   body: messagePage({

@@ -11,22 +11,22 @@ import {
 } from '../media.views.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 
-/** All that the two pages of a video say. Addresses of the media are from the root of the site. */
+/** Data of the watch and embed pages of a video. Media URLs are relative to the root of the site. */
 export interface VideoView extends MediaPage {
   video: VideoSnapshot;
-  /** A rung can be played. */
+  /** True when a rung is playable. */
   isPlayable: boolean;
   playlist: string;
   poster: string | null;
   storyboard: string | null;
   chapters: string | null;
-  /** Where the view is told; null where it does not count. */
+  /** URL to which the view is reported; null when it does not count. */
   viewsUrl: string | null;
-  /** With which the player tells that it plays. */
+  /** Session with which the player sends beacons. */
   session: string;
   /** Second at which to begin. */
   startSec: number;
-  /** The token that the viewer came with, as a query; or nothing. */
+  /** Token of the viewer as a query string; empty without one. */
   suffix: string;
 }
 
@@ -37,7 +37,7 @@ export interface EmbedOptions {
 
 const numbers = new Intl.NumberFormat('en');
 
-/** The picture of the video, or what it is taken for before it is known. */
+/** Returns the size of the video, or the default size before it is known. */
 export function shapeOf({ width, height }: Pick<VideoSnapshot, 'width' | 'height'>): Size {
   return width === null || height === null ? EMBED_SIZE : { width, height };
 }
@@ -102,7 +102,7 @@ function facts({ video, isPlayable }: VideoView): SafeHtml {
   }`;
 }
 
-/** Each is a link that works without a script; the script seeks in place. */
+/** Renders each chapter as a link that works without a script; the script seeks in place. */
 function chapterList({ video, suffix }: VideoView): SafeHtml {
   const token = suffix === '' ? '' : `&${suffix.slice(1)}`;
   return html`<nav class="chapters" aria-labelledby="chapters">
@@ -115,7 +115,7 @@ function chapterList({ video, suffix }: VideoView): SafeHtml {
 </nav>`;
 }
 
-/** The player's element, which shows what is inside it until its script has taken over. */
+/** Renders the player element, which shows its content until its script has taken over. */
 function player(view: VideoView, { autoplay, muted }: EmbedOptions): SafeHtml {
   const { video, isPlayable, playlist, poster, storyboard, chapters, viewsUrl, session, startSec } = view;
   return html`<marquee-player kind="video" src="${playlist}" label="${video.title}"${isPlayable && html` ready`}${
@@ -140,7 +140,7 @@ function message(isPlayable: boolean, playlist: string): SafeHtml {
   return html`Loading…<noscript> The player needs JavaScript. Without it, <a href="${playlist}">open the video</a> in a video player.</noscript>`;
 }
 
-/** `1:02:03`, or `2:03`. */
+/** Formats a duration as `1:02:03` or `2:03`. */
 function clockTime(seconds: number): string {
   const whole = Math.floor(seconds);
   const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

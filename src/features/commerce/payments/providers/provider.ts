@@ -16,7 +16,7 @@ export type DeclineCode =
   | 'REFUND_REFUSED'
   | 'PROVIDER_ERROR';
 
-/** A card that the provider keeps; what is shown of it. */
+/** Card stored by the provider, with its displayed details. */
 export interface SavedMethod {
   customerRef: string;
   methodRef: string;
@@ -32,22 +32,22 @@ export interface Decline {
   status: 'FAILED';
   ref: string | null;
   code: DeclineCode;
-  /** For the person who pays, in one sentence. */
+  /** Message for the buyer, in one sentence. */
   message: string;
 }
 
-/** What became of a payment. SUCCEEDED and FAILED are final. */
+/** Result of a payment. SUCCEEDED and FAILED are final. */
 export type PaymentResult =
   | { status: 'SUCCEEDED'; ref: string; method: SavedMethod | null }
   | Decline
-  /** The buyer goes there, and then comes back to `returnUrl`. */
+  /** The buyer is redirected there, and returns to `returnUrl`. */
   | { status: 'ACTION'; ref: string; url: string }
   /** Ask again later. */
   | { status: 'PENDING'; ref: string };
 
 export type RefundResult = { status: 'SUCCEEDED' | 'PENDING'; ref: string } | Decline;
 
-/** Who pays. `ref` is the provider's name for them, once it has one. */
+/** Customer who pays. `ref` is the provider's ID of the customer, once there is one. */
 export interface Payer {
   id: string;
   email: string;
@@ -55,33 +55,33 @@ export interface Payer {
 }
 
 export interface SavedChargeRequest {
-  /** Ours: the same key is the same payment, however often it is asked for. */
+  /** Our key: the same key is the same payment, regardless of the number of calls. */
   key: string;
   workspaceId: string;
   amountCents: number;
   currency: 'USD';
-  /** Of the amount, what is the platform's. */
+  /** Platform's part of the amount. */
   feeCents: number;
   description: string;
-  /** The creator's account there; null where it has none of its own. */
+  /** The creator's account at the provider; null where it has none of its own. */
   accountRef: string | null;
   customer: Payer;
   methodRef: string;
 }
 
 export interface ChargeRequest extends Omit<SavedChargeRequest, 'methodRef'> {
-  /** The card is charged again later. */
+  /** Whether the card is charged again later. */
   saveMethod: boolean;
   returnUrl: string;
   cancelUrl: string;
-  /** Until then the buyer may complete it. */
+  /** Deadline for the buyer to complete it. */
   expiresAt: Date;
   /** Sandbox: the number of a test card; without one the saved card is charged. */
   card: string | null;
   savedRef: string | null;
 }
 
-/** What a card is given for: the subscription of a checkout, or whatever its holder chooses it for later. */
+/** Purpose of a card: the subscription of a checkout, or those that its holder selects later. */
 export type MethodUse = { checkoutId: string } | 'MEMBER_PAGE';
 
 export interface SaveMethodRequest {
@@ -96,24 +96,24 @@ export interface SaveMethodRequest {
   card: string | null;
 }
 
-/** One payment, as the provider is asked about it. */
+/** Reference to a payment in provider calls. */
 export interface PaymentHandle {
   key: string;
   workspaceId: string;
-  /** null: it has not answered yet. */
+  /** Null until it has answered. */
   ref: string | null;
   accountRef: string | null;
 }
 
 export interface RefundRequest {
   key: string;
-  /** Of the charge. */
+  /** Provider reference of the charge. */
   ref: string;
   amountCents: number;
   accountRef: string | null;
 }
 
-/** Something that the provider says has changed. Never a fact: the object is fetched afresh. */
+/** Change reported by the provider. Its data is never trusted: the object is fetched. */
 export interface ProviderEvent {
   id: string;
   kind: ProviderEventKind;
@@ -121,31 +121,31 @@ export interface ProviderEvent {
   accountRef: string | null;
 }
 
-/** Whose object is fetched. */
+/** Object to fetch, and its account. */
 export interface ObjectHandle {
   ref: string;
   accountRef: string | null;
 }
 
 export interface FetchedPayment {
-  /** The key it was asked for with; null for one that is not ours. */
+  /** Key of the request; null for a payment of others. */
   key: string | null;
   answer: PaymentResult;
 }
 
 export interface FetchedRefund {
-  /** null for one that was made at the provider itself. */
+  /** Null for one that was made at the provider itself. */
   key: string | null;
-  /** Was it taken from the creator's account? The platform has borne it otherwise. */
+  /** Whether it was taken from the creator's account; otherwise the platform bore it. */
   isCreators: boolean;
-  /** Of the charge. */
+  /** Provider reference of the charge. */
   paymentRef: string;
   amountCents: number;
   answer: RefundResult;
 }
 
 export interface FetchedDispute {
-  /** Of the charge. */
+  /** Provider reference of the charge. */
   paymentRef: string;
   amountCents: number;
   status: 'OPEN' | 'WON' | 'LOST';
@@ -153,7 +153,7 @@ export interface FetchedDispute {
 }
 
 export interface FetchedPayout {
-  /** In the smallest unit of the currency. */
+  /** Amount in the smallest unit of the currency. */
   amountCents: number;
   /** ISO 4217, in capital letters. */
   currency: string;
@@ -163,7 +163,7 @@ export interface FetchedPayout {
   createdAt: Date;
 }
 
-/** A payout with its name at the provider. */
+/** Payout with its ID at the provider. */
 export interface PayoutWithRef extends FetchedPayout {
   ref: string;
 }
@@ -185,7 +185,7 @@ export interface FetchedMethod {
   /** Our id of the customer. */
   customerId: string;
   method: SavedMethod;
-  /** Null where that is not on record. */
+  /** Null where the purpose is not recorded. */
   usedFor: MethodUse | null;
 }
 
@@ -207,57 +207,59 @@ export interface NewAccount {
 export interface OnboardingRequest {
   accountRef: string;
   returnUrl: string;
-  /** Where a link that has expired leads. */
+  /** URL to which an expired link leads. */
   refreshUrl: string;
 }
 
 /**
- * Who moves the money (docs/decisions/money.md#providers). Every call may be repeated with the same key. Each throws
- * `ProviderUnavailable` where nothing is known of what became of it.
+ * Provider that moves the money (docs/decisions/money.md#providers). Every call may be repeated with the same
+ * key. Each throws `ProviderUnavailableError` when the outcome is unknown.
  */
 export interface PaymentProvider {
   readonly name: ProviderName;
-  /** Resolves where it can be asked, and knows us. */
+  /** Resolves when the provider is available and accepts our credentials. */
   ping(): Promise<void>;
-  /** The buyer is there. */
+  /** Charges a buyer who is present. */
   charge(request: ChargeRequest): Promise<PaymentResult>;
-  /** A renewal: nobody is there, so what wants a person fails with AUTHENTICATION_REQUIRED. */
+  /**
+   * Charges a renewal in the buyer's absence: a charge that requires the buyer fails with
+   * AUTHENTICATION_REQUIRED.
+   */
   chargeSaved(request: SavedChargeRequest): Promise<PaymentResult>;
-  /** Keeps a card without a charge. */
+  /** Stores a card without a charge. */
   saveMethod(request: SaveMethodRequest): Promise<PaymentResult>;
-  /** What became of it; null: the provider never heard of it. */
+  /** Returns the result of a payment; null when the provider does not know it. */
   look(payment: PaymentHandle): Promise<PaymentResult | null>;
   /** Ends a payment that waits for its buyer; SUCCEEDED when it was too late. */
   cancel(payment: PaymentHandle): Promise<PaymentResult>;
   refund(request: RefundRequest): Promise<RefundResult>;
-  /**
-   * Takes what a lost dispute has cost from the creator's account, and returns the part of the fee.
-   *
-   * @returns false where it cannot be taken: the platform bears it.
-   */
+  /** Recovers the cost of a lost dispute from the creator's account, and returns the part of the fee. */
   recover(request: RefundRequest): Promise<boolean>;
-  /** @returns its name there. */
+  /** @returns its ID at the provider. */
   createAccount(request: NewAccount): Promise<string>;
   accountState(accountRef: string): Promise<AccountState>;
   onboardingLink(request: OnboardingRequest): Promise<{ url: string; expiresAt: Date }>;
   dashboardLink(accountRef: string): Promise<{ url: string }>;
-  /** Checks signature and age; null: not the provider's. An event that concerns nothing of ours is 'OTHER'. */
+  /**
+   * Verifies signature and age. Returns null when it is not the provider's, and 'OTHER' for irrelevant
+   * events.
+   */
   readWebhook(rawBody: Buffer, headers: IncomingHttpHeaders): Promise<ProviderEvent | 'OTHER' | null>;
-  /** What it has told since then, for whom a message did not reach; those that are known come again. */
+  /** Lists the events since then, including those already received, in case a webhook was lost. */
   toldSince(at: Date): Promise<ProviderEvent[]>;
-  /** Each null for what the provider does not know. */
+  /** Returns null when the provider does not know the object; so do the other fetches. */
   fetchPayment(object: ObjectHandle): Promise<FetchedPayment | null>;
   fetchRefund(object: ObjectHandle): Promise<FetchedRefund | null>;
   fetchDispute(object: ObjectHandle): Promise<FetchedDispute | null>;
   fetchPayout(object: ObjectHandle): Promise<FetchedPayout | null>;
-  /** The payouts of an account that were made since then. */
+  /** Lists the payouts of an account that were created since then. */
   payoutsSince(accountRef: string, at: Date): Promise<PayoutWithRef[]>;
-  /** Pays out of an account at once, beside what the provider does by itself. */
+  /** Pays out of an account immediately, in addition to the provider's automatic payouts. */
   payOut(request: PayoutRequest): Promise<PayoutResult>;
   fetchMethod(object: ObjectHandle): Promise<FetchedMethod | null>;
-  /** Deletes what it keeps of a customer, whose cards go along. Payments stay, as the law wants them. */
+  /** Deletes the provider's data of a customer, including the cards. Payments stay, as required by law. */
   forgetCustomer(customer: Pick<Payer, 'id' | 'ref'>): Promise<void>;
 }
 
-/** The provider cannot be reached, answers with an error of its own, or too late: nothing is known. */
+/** Error of a provider that is unavailable, fails, or responds too late: the outcome is unknown. */
 export class ProviderUnavailableError extends Error {}

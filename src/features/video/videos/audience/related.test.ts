@@ -49,7 +49,7 @@ const titlesOf = (rows: unknown[]) => rows.map((row) => String(Object(row).title
 const ORDER = ['newest of the channel', 'channel', 'newer tagged', 'old tagged', 'recent'];
 
 describe('GET /videos/{id}/related', () => {
-  test('of the channel, then with shared tags, then the newest; nothing that is not public', async () => {
+  test('related videos are of the channel, then with shared tags, then the newest; only public ones are listed', async () => {
     const answer = (await related(anchor)).assertOk(200).assertRateLimited(false);
     assert.deepEqual(titlesOf(answer.list('data')), ORDER);
     const id = ids.get('old tagged');
@@ -64,24 +64,24 @@ describe('GET /videos/{id}/related', () => {
     assert.deepEqual(answer.at('data.0.channel'), { username: account.id, displayName: account.id });
   });
 
-  test('as many as asked for', async () => {
+  test('the limit is respected', async () => {
     assert.deepEqual(titlesOf((await related(anchor, '?limit=3')).list('data')), ORDER.slice(0, 3));
     for (const limit of ['0', '21', 'x']) {
       (await related(anchor, `?limit=${limit}`)).assertError('BAD_REQUEST', 'limit');
     }
   });
 
-  test('404 unless the video itself is public and of the live mode', async () => {
+  test('404 unless the video itself is public and in live mode', async () => {
     for (const name of ['private', 'unlisted', 'sold', 'test mode', 'deleted', 'taken down']) {
       (await related(ids.get(name) ?? '')).assertError('NOT_FOUND');
     }
     for (const id of ['vid_none', '%F0%9F%98%80']) (await related(id)).assertError('NOT_FOUND');
-    // Public is enough: its page is there before its file is.
+    // A public video is sufficient: its page exists before its file.
     const waiting = await insertVideo(app.container.db, account.live);
     for (const id of [waiting, ids.get('processing') ?? '']) (await related(id)).assertOk(200);
   });
 
-  test('429 with a text for the 61st from one address in a minute', async () => {
+  test('429 with a message for the 61st request from one IP address in a minute', async () => {
     const headers = { 'x-forwarded-for': '198.51.100.7' };
     const call = () => app.request('GET', `/videos/${anchor}/related`, { headers });
     for (let i = 0; i < 60; i++) (await call()).assertOk(200);

@@ -3,7 +3,9 @@ import type { Db, Tx } from '../../../../platform/db/index.ts';
 import { CUSTOM_PLAN } from '../../../../platform/db/page.ts';
 import { isAccountActive } from '../../../../platform/db/workspace.ts';
 
-/** What counting a view and relating videos need to know; of any workspace: viewers have none. */
+/**
+ * Finds the columns needed to count a view and to relate videos, in any workspace, since viewers have none.
+ */
 export function findView(db: Db, id: string) {
   return db
     .selectFrom('video')
@@ -38,7 +40,7 @@ export function findView(db: Db, id: string) {
 }
 
 /**
- * Counts the viewer unless that was done since `since`, in one statement: calls that come at once count once.
+ * Counts the viewer unless counted after `since`, in one statement, so that concurrent calls count once.
  *
  * @returns the new count; undefined when nothing was counted.
  */
@@ -73,7 +75,10 @@ export async function deleteViewers(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('video_view').where('counted_at', '<=', before).execute();
 }
 
-/** What everybody may see, newest first: PUBLIC, READY, not taken down, of the live mode, of accounts in good standing. */
+/**
+ * Selects publicly visible videos, newest first: PUBLIC, READY, not taken down, in live mode, of accounts in
+ * good standing.
+ */
 function selectPublic(db: Db, except: string, limit: number) {
   return db
     .selectFrom('video')

@@ -116,7 +116,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       writes: false,
       params: Id,
       limits: [
-        // In front of the cap of each video: ever new ids are no way around it.
+        // Applied before the limit per video, which new IDs would bypass.
         { bucket: 'views-address', per: 'ip', max: 600, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
         { bucket: 'views', per: 'ip', param: 'id', max: 30, windowSec: MINUTE_SEC, refusal: 'RATE_LIMIT' },
       ],

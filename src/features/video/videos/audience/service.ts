@@ -11,32 +11,35 @@ import type { RelatedRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 export interface Viewing {
-  /** Of the player; null tells viewers apart by their address and browser. */
+  /** Player session; when null, viewers are distinguished by IP address and browser. */
   sessionId: string | null;
-  /** How far the viewer is; null when the player does not say, which counts once for each address. */
+  /** Playback position; when the player sends none, null, and the view counts once per IP address. */
   positionSec: number | null;
-  /** A playback token, for a video that not everybody may watch. */
+  /** Playback token, for a video that is not public. */
   token: string | null;
-  /** The address, or the block of addresses that one household has. */
+  /** IP address, or the address block of one household. */
   address: string;
   userAgent: string;
   visit: ClientInfo;
-  /** What the player says of the page that brought the viewer. */
+  /** Referring page as reported by the player. */
   referrer: string | null;
 }
 
-/** What viewers without a key do. Functions reject with NOT_FOUND for a video that they may not see. */
+/**
+ * Operations of viewers without a key. Functions reject with NOT_FOUND for a video that the viewer may not
+ * see.
+ */
 export interface Audience {
-  /** Counts a viewer once in 24 hours, who has seen 10 seconds or a quarter. */
+  /** Counts a viewer who has watched 10 seconds or a quarter, once in 24 hours. */
   view(videoId: string, viewing: Viewing): Promise<{ counted: boolean; viewCount: number }>;
-  /** What goes with a PUBLIC video, best first: of its channel, with its tags, then the newest. */
+  /** Lists videos related to a PUBLIC video, best first: of its channel, with its tags, then the newest. */
   related(videoId: string, limit: number): Promise<RelatedRow[]>;
-  /** Forgets who was counted longer ago. */
+  /** Deletes viewers counted longer ago. */
   forgetViewers(): Promise<void>;
 }
 
 const ONCE_MS = 24 * 3_600_000;
-/** What no id looks like never reaches the database. */
+/** Text that cannot be an ID never reaches the database. */
 const VIDEO_ID = /^vid_[0-9a-z]{26}$/;
 
 interface Deps {
@@ -45,7 +48,7 @@ interface Deps {
   secrets: Pick<Secrets, 'sign'>;
   arrivals: ViewerFingerprints;
   facts: Pick<UsageEvents, 'append'>;
-  /** May whoever has this token, or comes with these cookies, see the video? Asked of playback. */
+  /** Reports whether a viewer with this token or these cookies may see the video. Provided by playback. */
   mayWatch(
     video: { id: string; workspaceId: string; visibility: Visibility; tierIds: readonly string[] },
     viewer: { token: string | null; asking: ClientInfo },
@@ -81,7 +84,7 @@ export function createAudience({ db, clock, secrets, arrivals, facts, mayWatch }
       const unchanged = { counted: false, viewCount: video.view_count };
       const isSeen = positionSec === null || isView(positionSec, video.duration_sec);
       if (!video.is_playable || !isSeen) return unchanged;
-      // Who it was cannot be read from it, nor compared between videos.
+      // The signed value does not reveal the viewer and cannot be compared between videos.
       const who = JSON.stringify([videoId, viewerOf(viewing)]);
       const viewer = Buffer.from(secrets.sign('views', who), 'base64url');
       const now = clock.now();
@@ -110,7 +113,7 @@ export function createAudience({ db, clock, secrets, arrivals, facts, mayWatch }
   };
 }
 
-/** What two views of one viewer share. */
+/** Returns the properties that identify a viewer across views. */
 function viewerOf({ sessionId, positionSec, address, userAgent }: Viewing): object {
   if (positionSec === null) return { address };
   return sessionId === null ? { client: `${address}\n${userAgent}` } : { sessionId };

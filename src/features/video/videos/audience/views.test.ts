@@ -10,7 +10,7 @@ const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;
 let key: string;
 let account: TestAccount;
-/** One address for each call, unless a test says otherwise: the limit counts by address. */
+/** Uses a new IP address for each call unless a test passes one: the limit counts per address. */
 let addresses = 0;
 
 before(async () => {
@@ -36,7 +36,7 @@ function view(id: string, body?: object, { ip, userAgent = 'a browser' }: From =
 const watched = (sessionId: string, positionSec = 10) => ({ sessionId, positionSec });
 
 describe('POST /videos/{id}/views', () => {
-  test('counts without a key, and the video shows it', async () => {
+  test('a view is counted without a key, and the video shows it', async () => {
     const id = await ready();
     const answer = (await view(id, { ...watched('one'), referrer: 'https://example.com/' })).assertOk(200);
     assert.deepEqual(answer.at('data'), { counted: true, viewCount: 1 });
@@ -44,7 +44,7 @@ describe('POST /videos/{id}/views', () => {
     assert.equal((await app.request('GET', `/videos/${id}`, { key })).at('data.viewCount'), 1);
   });
 
-  test('a session counts once in 24 hours, wherever it comes from', async () => {
+  test('a session counts once in 24 hours, regardless of its IP address', async () => {
     const id = await ready();
     assert.equal((await view(id, watched('one'))).at('data.counted'), true);
     clock.advance(23 * HOUR_MS);
@@ -59,7 +59,7 @@ describe('POST /videos/{id}/views', () => {
     assert.equal((await view(id, watched('two'))).at('data.counted'), true);
   });
 
-  test('without a session address and browser tell viewers apart', async () => {
+  test('viewers without a session are distinguished by IP address and browser', async () => {
     const id = await ready();
     const at = { positionSec: 15 };
     const from = async (ip: string, userAgent?: string) =>
@@ -72,7 +72,7 @@ describe('POST /videos/{id}/views', () => {
     assert.equal(await from('2001:db8:1:2:ffff::9'), false);
   });
 
-  test('the address is nowhere in what is kept, and viewers cannot be compared between videos', async () => {
+  test('stored views contain no IP address, and viewers cannot be compared between videos', async () => {
     const [one, two] = [await ready(), await ready()];
     await view(one, { positionSec: 15 }, { ip: '192.0.2.77' });
     await view(two, { positionSec: 15 }, { ip: '192.0.2.77' });
@@ -105,7 +105,7 @@ describe('POST /videos/{id}/views', () => {
     });
   }
 
-  test('without a position one address counts once in 24 hours, whatever it calls itself', async () => {
+  test('views without a position count one IP address once in 24 hours, regardless of its user agent', async () => {
     const id = await ready();
     const from = async (ip: string, sessionId: string, userAgent: string) =>
       (await view(id, { sessionId }, { ip, userAgent })).assertOk(200).at('data.counted');
@@ -116,7 +116,7 @@ describe('POST /videos/{id}/views', () => {
     assert.equal(await from('192.0.2.8', 'three', 'a browser'), true);
   });
 
-  test('of calls at once each viewer counts once, and none is lost', async () => {
+  test('concurrent calls count each viewer exactly once', async () => {
     const id = await ready();
     const calls = Array.from({ length: 120 }, (_, i) => view(id, watched(`session ${i % 40}`)));
     const answers = await Promise.all(calls);
@@ -124,7 +124,7 @@ describe('POST /videos/{id}/views', () => {
     assert.equal((await app.request('GET', `/videos/${id}`, { key })).at('data.viewCount'), 40);
   });
 
-  test('404 for what not everybody may watch, unless a playback token opens it', async () => {
+  test('a video that is not public gets 404 unless a playback token opens it', async () => {
     for (const visibility of ['PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const) {
       const id = await ready({ visibility });
       (await view(id, watched('one'))).assertError('NOT_FOUND');
@@ -139,16 +139,16 @@ describe('POST /videos/{id}/views', () => {
     (await view(await ready({ visibility: 'UNLISTED' }), watched('one'))).assertOk(200);
   });
 
-  test('nothing is counted before there is anything to watch', async () => {
+  test('no view is counted before the video is playable', async () => {
     const waiting = await insertVideo(app.container.db, account.live);
     const nothing = { counted: false, viewCount: 0 };
     assert.deepEqual((await view(waiting, watched('one'))).assertOk(200).at('data'), nothing);
-    // The first rung is enough.
+    // The first rung is sufficient.
     const playable = await ready({ status: 'PROCESSING' });
     assert.equal((await view(playable, watched('one'))).at('data.counted'), true);
   });
 
-  test('404 for what is no video', async () => {
+  test('IDs that belong to no video get 404', async () => {
     for (const id of ['vid_none', 'str_01kafe3n4pfx2v9yq6m8d7t5zr', '%00', 'x'.repeat(3000)]) {
       (await view(id, watched('one'))).assertError('NOT_FOUND');
     }
@@ -180,10 +180,10 @@ describe('POST /videos/{id}/views', () => {
     (await view(id, watched('s30'), { ip: '198.51.100.2' })).assertOk(200);
   });
 
-  test('429 RATE_LIMIT for an address that names ever new videos, however long their ids are', async () => {
+  test('429 RATE_LIMIT for an IP address that keeps naming new videos, regardless of the length of their IDs', async () => {
     const from = { ip: '198.51.100.9' };
     const post = (id: string) => view(id, watched('s'), from);
-    // Not one that could be an id, so they count as the same.
+    // None of them is a valid ID, so they count as one.
     for (let i = 0; i < 30; i++) (await post(`${'x'.repeat(8000)}${i}`)).assertError('NOT_FOUND');
     (await post(`${'x'.repeat(8000)}-more`)).assertError('RATE_LIMIT');
     const statuses = new Set<number>();
@@ -191,7 +191,7 @@ describe('POST /videos/{id}/views', () => {
     assert.deepEqual([...statuses], [404, 429]);
   });
 
-  test('a key only attributes: READ_ONLY may call, and one that is none is no reason to refuse', async () => {
+  test('a key only attributes views: READ_ONLY keys may call, and an invalid key is ignored', async () => {
     const id = await ready();
     const reader = await app.createKey({ account, scope: 'READ_ONLY' });
     const post = (by: string) => app.request('POST', `/videos/${id}/views`, { key: by, body: watched('k') });

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../../../jobs/job.ts';
 
-/** Captions out of what is spoken. */
+/** Job that creates captions from the speech of a video. */
 export const transcribeJob = defineJob({
   name: 'video.transcribe',
   payload: Type.Object({ videoId: Type.String() }),

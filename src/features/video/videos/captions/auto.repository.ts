@@ -8,7 +8,7 @@ export function findTranscription(db: Db, videoId: string): Promise<Transcriptio
   return db.selectFrom('video_transcription').selectAll().where('video_id', '=', videoId).executeTakeFirst();
 }
 
-/** Instead of the one before. */
+/** Inserts a transcription, replacing the previous one. */
 export async function putTranscription(
   tx: Tx,
   asked: Pick<TranscriptionRow, 'video_id' | 'language' | 'requested_at'>,
@@ -30,7 +30,7 @@ export async function updateTranscription(
   await db.updateTable('video_transcription').set(change).where('video_id', '=', videoId).execute();
 }
 
-/** Where the sound of a video lies; the first of several. */
+/** Finds the audio rendition of a video; the first of several. */
 export function findSound(db: Db, videoId: string) {
   return db
     .selectFrom('video')
@@ -49,7 +49,7 @@ export function findSound(db: Db, videoId: string) {
 
 export type SoundRow = NonNullable<Awaited<ReturnType<typeof findSound>>>;
 
-/** The sound that was listened to is not the video's any more. */
+/** Deletes the transcription after the video's audio was replaced. */
 export async function deleteTranscription(tx: Tx, videoId: string): Promise<void> {
   await tx.deleteFrom('video_transcription').where('video_id', '=', videoId).execute();
 }

@@ -13,20 +13,21 @@ import * as repository from './auto.repository.ts';
 import { findCaption } from './repository.ts';
 
 export interface AutoCaptionsState {
-  /** The platform has a speech engine. */
+  /** Whether the platform has a speech engine. */
   isAvailable: boolean;
-  /** The last that were asked for. */
+  /** Latest request. */
   last: TranscriptionRow | undefined;
 }
 
 /** Captions that a speech engine makes (docs/concepts/videos.md#automatic-captions). NOT_FOUND for a missing video. */
 export interface AutoCaptions {
   /**
-   * Asks for them; while they are being made, nothing more happens.
+   * Requests automatic captions; while a request is pending, another one changes nothing.
    *
-   * @param language BCP 47 of what is spoken; undefined: the engine finds out.
-   * @throws {AppError} SERVICE_UNAVAILABLE where the platform has no engine; BAD_REQUEST, field `language`; CONFLICT
-   * unless the video is READY and has sound, or where it has captions of its owner's in that language.
+   * @param language BCP 47 tag of the speech; undefined lets the engine detect it.
+   * @throws {AppError} SERVICE_UNAVAILABLE where the platform has no engine; BAD_REQUEST, field `language`;
+   *   CONFLICT unless the video is READY and has audio, or where the owner has uploaded captions in that
+   *   language.
    */
   request(workspaceId: string, videoId: string, language: string | undefined): Promise<AutoCaptionsState>;
   get(workspaceId: string, videoId: string): Promise<AutoCaptionsState>;
@@ -38,7 +39,7 @@ interface Deps {
   clock: Clock;
   videos: { get(workspaceId: string, id: string): Promise<VideoDetails> };
   locked: LockVideo;
-  /** The platform has a speech engine. */
+  /** Whether the platform has a speech engine. */
   isThere: boolean;
 }
 
@@ -82,7 +83,7 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
   };
 }
 
-/** Why nothing was made. */
+/** Returns the message when the owner's captions prevent automatic ones. */
 export function ownCaptionsExist(language: string): string {
   return `The video already has uploaded captions in ${language}. Delete them first.`;
 }

@@ -12,7 +12,7 @@ import { addVideo, encodedFiles, type VideoFixture } from '../../../../../test/v
 import { type JobWorkers, startJobWorkers } from '../../../../jobs/worker.ts';
 import { newId } from '../../../../kernel/ids.ts';
 
-/** Answers by the language that it is told, as engines do in their several ways. */
+/** Responds according to the requested language, as engines do in different ways. */
 const ENGINE = `
 [ "$(head -c 4 "$1")" = RIFF ] || exit 9
 [ "$(wc -c < "$1")" -gt 380000 ] || exit 8
@@ -70,7 +70,7 @@ async function made(id: string, body: object = {}) {
   );
 }
 
-test('what is spoken becomes captions in the language that was heard', async () => {
+test('speech becomes captions in the detected language', async () => {
   const id = await add();
   const done = await made(id);
   assert.deepEqual([done.at('data.status'), done.at('data.language')], ['READY', 'de']);
@@ -84,7 +84,7 @@ test('what is spoken becomes captions in the language that was heard', async () 
 
   (await made(id)).assertOk(200);
   assert.equal((await captions(id)).length, 1, 'again: instead of the ones before');
-  // One cue of English has no length.
+  // One English cue has no duration.
   for (const language of ['pt-BR', 'en']) {
     assert.equal((await made(id, { language })).at('data.status'), 'READY', language);
   }
@@ -112,7 +112,7 @@ for (const [language, error] of [
   ['it', /neither WebVTT nor/],
   ['fr', /engine failed/],
 ] as const) {
-  test(`an engine that fails is told of in words: ${error.source}`, async () => {
+  test(`an engine failure is reported with a message: ${error.source}`, async () => {
     const id = await add();
     const done = await made(id, { language });
     assert.equal(done.at('data.status'), 'FAILED');
@@ -121,7 +121,7 @@ for (const [language, error] of [
   });
 }
 
-test('a video has captions in a hundred languages, whoever makes them', async () => {
+test('a video has captions in at most a hundred languages, uploaded and automatic ones together', async () => {
   const { db } = app.container;
   const id = await add();
   const rows = Array.from({ length: 100 }, (_, index) => {
@@ -134,7 +134,7 @@ test('a video has captions in a hundred languages, whoever makes them', async ()
   assert.equal((await captions(id)).length, 100);
 });
 
-test('an engine that takes its process with it time and again is not begun once more', async () => {
+test('an engine that repeatedly kills its process is not started again', async () => {
   const id = await add();
   await workers.stop();
   (await ask(id)).assertOk(201);
@@ -148,7 +148,7 @@ test('an engine that takes its process with it time and again is not begun once 
   startWorkers();
 });
 
-test('the engine does not go on with a video that is deleted', async () => {
+test('the engine stops when the video is deleted', async () => {
   const id = await add();
   (await ask(id, { language: 'ja' })).assertOk(201);
   const status = async () => (await app.request('GET', path(id), { key })).at('data.status');
@@ -157,7 +157,7 @@ test('the engine does not go on with a video that is deleted', async () => {
   assert.equal((await made(await add())).at('data.status'), 'READY', 'the next one does not wait for it');
 });
 
-test('what cannot be transcribed is refused', async () => {
+test('videos that cannot be transcribed are rejected', async () => {
   (await ask(await insertReadyVideo(app.container.db, account.live))).assertError('CONFLICT');
   const id = await add();
   const none = {

@@ -17,7 +17,7 @@ export function listCaptions(db: Db, videoId: string, page: PageRequest): Promis
     .execute();
 }
 
-/** As players list them. */
+/** Lists the captions of a video in player order. */
 export function allCaptions(db: Db, videoId: string): Promise<CaptionRow[]> {
   return db
     .selectFrom('video_caption')
@@ -28,10 +28,10 @@ export function allCaptions(db: Db, videoId: string): Promise<CaptionRow[]> {
     .execute();
 }
 
-/** Of one video, whoever made them. */
+/** Maximum number of caption languages of one video, uploaded and automatic ones together. */
 export const MAX_LANGUAGES = 100;
 
-/** As many as a video may have. */
+/** Reports whether a video has as many captions as allowed. */
 export async function hasAllCaptions(tx: Tx, videoId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('video_caption')
@@ -45,12 +45,20 @@ export function insertCaption(tx: Tx, caption: Insertable<VideoCaptionTable>): P
   return tx.insertInto('video_caption').values(caption).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Those that came with the file of the video. @returns their files, which are not needed any more. */
+/**
+ * Deletes the captions that came with the file of the video.
+ *
+ * @returns their files, which are no longer needed.
+ */
 export function deleteSourceCaptions(tx: Tx, videoId: string): Promise<string[]> {
   return deleteCaptions(tx, videoId, 'from_source');
 }
 
-/** Those that were heard in it. @returns likewise. */
+/**
+ * Deletes the automatic captions of the video.
+ *
+ * @returns their files, which are no longer needed.
+ */
 export function deleteAutoCaptions(tx: Tx, videoId: string): Promise<string[]> {
   return deleteCaptions(tx, videoId, 'is_auto');
 }
@@ -74,7 +82,7 @@ export async function captionLanguages(tx: Tx, videoId: string): Promise<Readonl
   return new Set(rows.map(({ language }) => language));
 }
 
-/** @returns the file that is not needed any more; undefined when there were no captions in this language. */
+/** @returns the file that is no longer needed; undefined when there were no captions in this language. */
 export async function deleteCaption(tx: Tx, videoId: string, language: string): Promise<string | undefined> {
   const row = await tx
     .deleteFrom('video_caption')

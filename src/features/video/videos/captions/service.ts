@@ -19,26 +19,22 @@ import { toWebVtt } from './webvtt.ts';
 export interface CaptionsInput {
   /** BCP 47. */
   language: string;
-  /** How viewers find them in a menu; the name of the language unless given. */
+  /** Label in the player's menu; the name of the language by default. */
   label: string | undefined;
-  /** WebVTT or SubRip; null when none came. */
+  /** WebVTT or SubRip; null when none was sent. */
   text: string | null;
-  /** The field of the request that had the text. */
+  /** Field of the request that contained the text. */
   field: string;
 }
 
-/** Captions that are uploaded, one file for each language. Functions reject with NOT_FOUND for a missing video. */
+/** Uploaded captions, one file per language. Functions reject with NOT_FOUND for a missing video. */
 export interface Captions {
   list(
     workspaceId: string,
     videoId: string,
     page: PageRequest,
   ): Promise<{ video: VideoDetails; rows: CaptionRow[] }>;
-  /**
-   * Replaces those in the same language; `video.caption.ready`.
-   *
-   * @throws {AppError} BAD_REQUEST for a language or a text that is none; CONFLICT beyond 100 languages.
-   */
+  /** Stores captions, replacing those in the same language; emits `video.caption.ready`. */
   put(
     workspaceId: string,
     videoId: string,
@@ -48,10 +44,10 @@ export interface Captions {
   remove(workspaceId: string, videoId: string, language: string): Promise<void>;
 }
 
-/** Of a file as it is sent. */
+/** Maximum size of an uploaded file. */
 export const CAPTIONS_MAX_BYTES = 1_048_576;
 const TYPE = 'text/vtt; charset=utf-8';
-/** Why a video is given no more. */
+/** Message when a video already has the maximum number of captions. */
 export const TOO_MANY = `Limit of ${repository.MAX_LANGUAGES} caption languages per video reached.`;
 
 interface Deps {

@@ -13,10 +13,10 @@ interface Showing {
 }
 
 /**
- * The captions that come with the file that plays, instead of those of the one before: `video.caption.ready` for each.
- * What somebody has sent in stays, and so is not in the file's language twice.
+ * Publishes the captions of the file that plays in place of those of the previous file: `video.caption.ready`
+ * for each. Captions uploaded by the owner remain; the file's captions in the same languages are skipped.
  *
- * @returns `used`: those of the files that are shown; `former`: the files that are not needed any more.
+ * @returns `used`: the files of the published captions; `former`: the files that are no longer needed.
  */
 export async function showSourceCaptions(
   { tx, append, row, now }: Showing,

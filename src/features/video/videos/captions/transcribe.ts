@@ -39,17 +39,17 @@ export interface TranscribeDeps {
   bus: Pick<Bus, 'publish'>;
   clock: Clock;
   log: Logger;
-  /** Runs write here, each in a folder of its own. */
+  /** Parent of the scratch folders of the runs. */
   scratchDir: string;
 }
 
 const FULL_RETRY_SEC = 60;
 const TYPE = 'text/vtt; charset=utf-8';
 const FAILED = 'The captions could not be generated. The video itself is not affected. Try again.';
-/** What an engine that does not say what it heard is taken to have heard: BCP 47 for a language that is not known. */
+/** Language assumed when the engine reports none: BCP 47 for an undetermined language. */
 const UNKNOWN = 'und';
 
-/** One at a time: an engine takes all the processors that it is given. */
+/** Creates a worker with a concurrency of 1: an engine uses all the processors available to it. */
 export function createTranscribeWorker(deps: TranscribeDeps): JobWorker<typeof transcribeJob.payload> {
   return { job: transcribeJob, concurrency: 1, run: (run) => guarded(deps, run) };
 }
@@ -95,7 +95,7 @@ async function transcribe(deps: TranscribeDeps, run: Run): Promise<void> {
   await publish(deps, run, { sound, language, content: readable(transcript.text) });
 }
 
-/** The segments of the sound behind their header are one file. */
+/** Concatenates the initialization and media segments of the audio into one file. */
 async function gather(store: BlobStore, sound: SoundRow, path: string, signal: AbortSignal): Promise<void> {
   const folder = `${videoPrefix(sound)}/${sound.folder}/${sound.name}/`;
   const keys: string[] = [];
@@ -132,7 +132,7 @@ interface Made {
   content: string;
 }
 
-/** Instead of the automatic ones that there were; those of the owner stay. */
+/** Publishes the captions in place of previous automatic ones; those of the owner stay. */
 async function publish(deps: TranscribeDeps, run: Run, { sound, language, content }: Made): Promise<void> {
   const { store, clock } = deps;
   const { videoId } = run.payload;
@@ -163,7 +163,7 @@ async function publish(deps: TranscribeDeps, run: Run, { sound, language, conten
 
 type Append = Parameters<Parameters<Events['transaction']>[0]>[1];
 
-/** The last of a run: nothing where the video has gone meanwhile. */
+/** Finishes a run; does nothing when the video was deleted in the interim. */
 async function end(
   { events, bus }: TranscribeDeps,
   run: Run,

@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 import { readWebVtt, toWebVtt } from './webvtt.ts';
 
 const vtt = (...lines: string[]) => ['WEBVTT', '', ...lines].join('\n');
-/** What becomes of the text of one cue. */
+/** Returns the parsed text of one cue. */
 const cueText = (text: string) =>
   toWebVtt(vtt('00:01.000 --> 00:02.000', text), 'file').split('\n').slice(3).join('\n').trimEnd();
 
-describe('what is read', () => {
+describe('accepted input', () => {
   test('WebVTT with names, settings, comments, styles and regions', () => {
     const text = [
       '\uFEFFWEBVTT - A title\r\nX-TIMESTAMP-MAP=LOCAL:00:00:00.000,MPEGTS:0',
@@ -61,13 +61,13 @@ describe('what is read', () => {
     );
   });
 
-  test('what was written is read as the same', () => {
+  test('parsing the output again returns the same text', () => {
     const once = toWebVtt(vtt('00:01.000 --> 00:02.000', '<v Ann & Bob>a < b <b>and</b> &lt;i&gt;'), 'file');
     assert.equal(toWebVtt(once, 'file'), once);
   });
 });
 
-describe('what is served', () => {
+describe('served text', () => {
   const cases: [given: string, served: string][] = [
     ['plain', 'plain'],
     ['a < b > c & d', 'a &lt; b &gt; c &amp; d'],
@@ -91,7 +91,7 @@ describe('what is served', () => {
     test(JSON.stringify(given), () => assert.equal(cueText(given), served));
   }
 
-  test('a cue without words is left out, and tags make no empty line', () => {
+  test('a cue without text is left out, and tags do not produce an empty line', () => {
     const text = vtt(
       '00:01.000 --> 00:02.000',
       '<b></b>',
@@ -105,7 +105,7 @@ describe('what is served', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejected input', () => {
   const refused: [name: string, text: string, line: RegExp][] = [
     ['nothing', '', /No cues/],
     ['a header alone', 'WEBVTT\n', /No cues/],
@@ -132,7 +132,7 @@ describe('what is refused', () => {
   }
 });
 
-describe('what programs write', () => {
+describe('captions written by programs', () => {
   const cue = (second: number, text: string) =>
     `00:00:0${second}.000 --> 00:00:0${second + 1}.000\n${text}\n`;
   const read = (...blocks: string[]) => readWebVtt(['WEBVTT\n', ...blocks].join('\n'), 0);
@@ -165,7 +165,7 @@ describe('what programs write', () => {
   }
 });
 
-test('a megabyte of anything is answered in a moment', () => {
+test('a megabyte of arbitrary text is parsed quickly', () => {
   const size = 1_000_000;
   const hostile = ['<', '{\\', '<b>', '-->', '&', '\n', '0:', ' ', '<v ', '<b></i>'].flatMap((unit) => [
     unit.repeat(size / unit.length),

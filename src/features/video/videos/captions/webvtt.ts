@@ -7,7 +7,7 @@ interface Cue {
   text: string;
 }
 
-/** Some lines without an empty one between them. */
+/** Consecutive lines without an empty line between them. */
 interface Block {
   /** Counts from 1. */
   line: number;
@@ -15,8 +15,8 @@ interface Block {
 }
 
 /**
- * Captions as they are served: WebVTT written anew from what was understood of a WebVTT or SubRip text. Cues are in
- * the order of their starts; comments, styles, regions and all markup but bold, italics, underlining and the
+ * Converts WebVTT or SubRip text to the WebVTT that is served, rewritten from the parsed cues. Cues are
+ * ordered by start time; comments, styles, regions and all markup except bold, italics, underlining and the
  * speaker's name are left out.
  *
  * @param field of the request, for the errors.
@@ -30,10 +30,11 @@ export function toWebVtt(text: string, field: string): string {
 }
 
 /**
- * The same of what a program has written, which nobody can mend: what of it makes no cue is left out. Null when there is
- * none.
+ * Converts text written by a program, which cannot be corrected by its author: parts that form no cue are
+ * left out.
  *
  * @param startSec where the video begins on the clock of the text, and `endSec` where it ends.
+ * @returns null when there are no cues.
  */
 export function readWebVtt(text: string, startSec: number, endSec = Number.POSITIVE_INFINITY): string | null {
   const shiftMs = Math.round(startSec * 1000);
@@ -52,29 +53,32 @@ function write(cues: readonly Cue[]): string {
   return `WEBVTT\n\n${cues.map(writeCue).join('\n')}`;
 }
 
-/** @throws {AppError} BAD_REQUEST with the line that is none of a cue. */
+/** @throws {AppError} BAD_REQUEST with the line that is not part of a cue. */
 function readCues(text: string, field: string): Cue[] {
   const { isVtt, blocks } = contentOf(text);
   const refuse = (line: number, reason: string) => badRequest(field, `Line ${line}: ${reason}.`);
   return inOrder(blocks.map((block) => readCue(block, isVtt ? VTT_TIME : SRT_TIME, refuse)));
 }
 
-/** Those that have words, in the order of their starts. */
+/** Returns the cues that contain text, ordered by start time. */
 function inOrder(cues: readonly Cue[]): Cue[] {
   return cues
     .filter((cue) => cue.text.replace(/<[^<>]*>/g, '').trim() !== '')
     .sort((a, b) => a.startMs - b.startMs);
 }
 
-/** What ASS draws with letters (`{\p1}m 0 0 l 100 0`), and how it writes a space that is not to be broken. */
+/** ASS vector drawings (`{\p1}m 0 0 l 100 0`), and the ASS escape for a non-breaking space. */
 const DRAWING = /^m -?\d[-\d.mnlbspc\s]*$/;
 const HARD_SPACE = /\\h/g;
 
-/** ffmpeg writes an empty line where a text has one, so what has no time belongs to the cue before it. */
+/**
+ * Parses cues written by ffmpeg, which keeps empty lines of a text: a block without timing belongs to the cue
+ * before it.
+ */
 function programCues(text: string): Cue[] {
   const open: { timing: Timing; lines: string[] }[] = [];
   for (const { lines } of contentOf(text).blocks) {
-    // The first line may be the name of the cue.
+    // The first line may be the identifier of the cue.
     const at = lines[1] !== undefined && timingIn(lines[1]) !== null ? 1 : 0;
     for (const line of lines.slice(at)) {
       const timing = timingIn(line);
@@ -91,10 +95,10 @@ function programCues(text: string): Cue[] {
 }
 
 type Timing = Omit<Cue, 'text'>;
-/** Meant as a time and not as words, whether it can be read or not. */
+/** Matches a line meant as a timing, whether it can be parsed or not. */
 const LOOSE_TIMING = /^[ \t]*([-\d:.,]{1,40})[ \t]*-->[ \t]*([-\d:.,]{1,40})(?:[ \t]+(.*))?$/;
 
-/** Null where the line is words; a time that cannot be read lasts for none. */
+/** Returns null for a line of text; a timing that cannot be parsed has no duration. */
 function timingIn(line: string): Timing | null {
   if (!line.includes('-->')) return null;
   const [, start = '', end = '', settings = ''] = LOOSE_TIMING.exec(line) ?? [];
@@ -104,7 +108,7 @@ function timingIn(line: string): Timing | null {
   return { startMs, endMs, settings: keptSettings(settings) };
 }
 
-/** Without the header, comments, styles and regions. */
+/** Returns the text blocks without the header, comments, styles and regions. */
 function contentOf(text: string): { isVtt: boolean; blocks: Block[] } {
   const lines = text
     .replace(/^\uFEFF/, '')
@@ -143,7 +147,7 @@ const VTT_TIME = /^(?:(\d{2,4}):)?([0-5]\d):([0-5]\d)\.(\d{3})$/;
 const SRT_TIME = /^(\d{1,4}):([0-5]?\d):([0-5]?\d)[,.](\d{1,3})$/;
 
 function readCue({ line, lines }: Block, time: RegExp, refuse: (line: number, reason: string) => Error): Cue {
-  // The first line may be the name of the cue.
+  // The first line may be the identifier of the cue.
   const at = lines[0]?.includes('-->') ? 0 : 1;
   const timing = TIMING.exec(lines[at] ?? '');
   if (timing === null)
@@ -182,7 +186,9 @@ const SETTING = new RegExp(
     .join('|'),
 );
 
-/** Where the cue stands; anything else, such as the coordinates of SubRip, is left out. */
+/**
+ * Returns the position settings of a cue; everything else, such as the coordinates of SubRip, is left out.
+ */
 function keptSettings(text: string): string {
   return text
     .split(/[ \t]+/)
@@ -202,7 +208,7 @@ function cleanText(payload: string): string {
     const closing = open.splice(open.lastIndexOf(name)).reverse();
     return closing.map((one) => `</${one}>`).join('');
   };
-  // SubRip files have the position as {\an8}.
+  // SubRip files contain the position as {\an8}.
   const tokens = payload.replace(/\{\\[^{}]*\}/g, '').split(TAG);
   const written = tokens.map((token, index) => {
     // Every second one is a tag.
@@ -211,7 +217,7 @@ function cleanText(payload: string): string {
     const name = tag.toLowerCase();
     if (name === '') return '';
     if (slash === '/') return close(name);
-    // Nobody speaks in another one's words; what is bold is not made bolder.
+    // Voice spans do not nest, and a tag that is already open is not opened again.
     const before = name === 'v' ? close(name) : '';
     if (open.includes(name)) return '';
     open.push(name);
@@ -245,7 +251,7 @@ const ENTITIES: Record<string, string> = {
   '&rlm;': '\u200F',
 };
 
-/** Text in its one safe spelling, without control characters. */
+/** Returns text in its only safe encoding, without control characters. */
 function plain(text: string): string {
   return text
     .replace(/&(?:amp|lt|gt|nbsp|lrm|rlm);/g, (entity) => ENTITIES[entity] ?? entity)

@@ -38,7 +38,7 @@ Over the end
 After
 `;
 
-test('a clip has the captions and the chapters of its piece of the video', async () => {
+test('a clip has the captions and chapters of its range of the video', async () => {
   const { store, db, config, sql } = app.container;
   await mkdir(config.DATA_DIR, { recursive: true });
   const film = await make(config.DATA_DIR, ...pictures('64x36', 10, 4), '-c:v', 'mpeg4', 'film.mp4');

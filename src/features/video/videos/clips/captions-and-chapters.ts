@@ -34,7 +34,7 @@ type Place = { workspaceId: string; videoId: string };
 
 const TYPE = 'text/vtt; charset=utf-8';
 
-/** Writes the captions of the piece beside the clip; nobody sees them before `showBeside`. */
+/** Copies the captions of the cut range to the clip; they stay hidden until `publishClipMetadata`. */
 export async function copyClipMetadata(
   { db, store }: Deps,
   clip: Place,
@@ -55,7 +55,7 @@ export async function copyClipMetadata(
   return { captions, chapters: chaptersOf(from.chapters, piece) };
 }
 
-/** The chapter that the piece begins in is its first. */
+/** Returns the chapters of the range; the one in which the range begins comes first. */
 function chaptersOf(chapters: readonly Chapter[], { startSec, endSec }: ClipRange): Chapter[] {
   const first = chapters.findLastIndex((chapter) => chapter.startSec <= startSec);
   return chapters
@@ -68,9 +68,9 @@ function round(sec: number): number {
 }
 
 /**
- * `video.caption.ready` for each. What somebody has sent in for the clip meanwhile stays.
+ * Emits `video.caption.ready` for each caption. Captions uploaded for the clip in the interim remain.
  *
- * @returns those that are not shown for that.
+ * @returns the captions that were skipped for that reason.
  */
 export async function publishClipMetadata(
   tx: Tx,
@@ -95,7 +95,7 @@ export async function publishClipMetadata(
   return captions.filter((one) => !isShown(one));
 }
 
-/** Takes away what nobody is shown. */
+/** Deletes the files of unpublished captions. */
 export async function dropCaptions(
   store: BlobStore,
   clip: Place,

@@ -27,7 +27,7 @@ let key: string;
 let account: TestAccount;
 let folder: string;
 let film: string;
-/** The checksum of each of its frames. */
+/** Checksums of its frames. */
 let frames: string[];
 
 before(async () => {
@@ -55,7 +55,11 @@ const EXPECTED = () => frames.slice(135, 210);
 const cut = (of: string, body: object = PIECE) => app.request('POST', `/${of}/clips`, { key, body });
 const read = async (id: string) => (await app.request('GET', `/videos/${id}`, { key })).assertOk(200);
 
-/** Runs the job of a clip. @returns the frames of its original; none where there is no original. */
+/**
+ * Runs the job of a clip.
+ *
+ * @returns the frames of its original; none where there is no original.
+ */
 async function made(id: string, { confirm = async () => {}, lost = 0 } = {}): Promise<string[]> {
   const { sql, store } = app.container;
   const [job] = await sql`select payload from job where name = 'video.clip' and singleton_key = ${id}`;
@@ -76,7 +80,9 @@ async function videoOf(path: string, columns: object = {}): Promise<string> {
   return insertReadyVideo(app.container.db, account.live, { original_key, duration_sec: 12, ...columns });
 }
 
-/** A broadcast whose segments are the film's, of four seconds each, in as many runs as there are files. */
+/**
+ * Creates a broadcast with the segments of the film, four seconds each, in as many runs as there are files.
+ */
 async function broadcast(runs: number, settings: object = {}) {
   const stream = await createEncoderStream(app, key, settings);
   await stream.connect();
@@ -102,7 +108,7 @@ async function broadcast(runs: number, settings: object = {}) {
     await rename(join(dir, 'new'), join(dir, 'src.m3u8'));
   };
   const show = (count = segments.length) => write({ segments: segments.slice(0, count) });
-  /** All but the last are whole, and of that one all that it will have is there. */
+  /** All segments but the last are complete; the last is as complete as it will be. */
   const showOpen = async () => {
     const last = segments.at(-1);
     assert.ok(last);
@@ -120,7 +126,7 @@ async function broadcast(runs: number, settings: object = {}) {
 }
 
 describe('a clip of a video', () => {
-  test('has exactly the frames that were asked for, and is a video like every other', async () => {
+  test('a clip has exactly the requested frames, and is a regular video', async () => {
     const id = await videoOf(film, { title: 'The film', visibility: 'UNLISTED' });
     const clip = (await cut(`videos/${id}`)).assertOk(201);
     const shown = ['title', 'status', 'source', 'visibility', 'streamId'].map((name) =>
@@ -134,7 +140,7 @@ describe('a clip of a video', () => {
     assert.equal((await read(clipId)).at('data.status'), 'QUEUED', 'a job that runs twice changes nothing');
   });
 
-  test('comes out of whatever a video came in', async () => {
+  test('a clip can be cut from any container format', async () => {
     const copies = {
       mkv: ['-c', 'copy'],
       mov: ['-c:v', 'prores_ks', '-c:a', 'pcm_s16le'],
@@ -150,7 +156,7 @@ describe('a clip of a video', () => {
     }
   });
 
-  test('is refused where there is nothing to cut', async () => {
+  test('a range that cannot be cut is rejected', async () => {
     const id = await videoOf(film);
     const at = (startSec: number, endSec: number) => cut(`videos/${id}`, { ...PIECE, startSec, endSec });
     (await at(3, 3.5)).assertError('BAD_REQUEST', 'endSec');
@@ -166,7 +172,7 @@ describe('a clip of a video', () => {
     (await cut(`videos/${down}`)).assertError('CONFLICT', 'status');
   });
 
-  test('fails when its source is gone, or the plan has too little left', async () => {
+  test('a clip fails when its source is gone, or the plan has too little storage left', async () => {
     const { db, store } = app.container;
     const id = await videoOf(film, { size_bytes: null });
     const [late, large] = [await cut(`videos/${id}`), await cut(`videos/${id}`)];
@@ -189,7 +195,7 @@ describe('a clip of a video', () => {
   });
 });
 
-describe('a clip that costs nobody anything to ask for', () => {
+describe('limits of clip requests', () => {
   const used = async () => {
     const { db } = app.container;
     const query = db.selectFrom('workspace').select('storage_bytes').where('id', '=', account.live);
@@ -198,7 +204,7 @@ describe('a clip that costs nobody anything to ask for', () => {
   const planned = (plan: Plan) =>
     app.container.db.updateTable('account').set({ plan }).where('id', '=', account.id).execute();
 
-  test('holds from the start what it is expected to take', async () => {
+  test('a clip reserves its expected size from the start', async () => {
     const { storageBytes } = PLANS.FREE;
     const id = await videoOf(film, { size_bytes: storageBytes * 2 });
     await planned('FREE');
@@ -210,7 +216,7 @@ describe('a clip that costs nobody anything to ask for', () => {
     await planned('VIP');
   });
 
-  test('waits with so many others as the plan has open uploads', async () => {
+  test('pending clips count toward the limit of open uploads of the plan', async () => {
     const { db } = app.container;
     const [other, id] = [await app.createKey(), await videoOf(film)];
     const theirs = (path: string) => app.request('POST', path, { key: other.key, body: PIECE });
@@ -225,13 +231,13 @@ describe('a clip that costs nobody anything to ask for', () => {
     (await cut(`videos/${id}`)).assertOk(201);
   });
 
-  test('fails when its process was killed time and again', async () => {
+  test('a clip fails when its process is killed repeatedly', async () => {
     const id = (await cut(`videos/${await videoOf(film)}`)).assertOk(201).string('data.id');
     assert.deepEqual(await made(id, { lost: 10 }), []);
     assert.equal((await read(id)).at('data.error.code'), 'INTERNAL');
   });
 
-  test('takes nothing when it is deleted while it is cut', async () => {
+  test('a clip deleted while it is cut uses no storage', async () => {
     const source = await videoOf(film, { size_bytes: null });
     const id = (await cut(`videos/${source}`)).assertOk(201).string('data.id');
     const before = await used();
@@ -251,7 +257,11 @@ describe('a clip that costs nobody anything to ask for', () => {
   });
 });
 
-/** The recordings of a broadcast that is over, each of them the film. @returns their videos. */
+/**
+ * Records an ended broadcast; each recording is the film.
+ *
+ * @returns the videos of the recordings.
+ */
 async function record(streamId: string, count: number): Promise<string[]> {
   const { db, sql } = app.container;
   const [session] = await sql`select current_session_id as id from stream where id = ${streamId}`;
@@ -270,7 +280,7 @@ async function record(streamId: string, count: number): Promise<string[]> {
 }
 
 describe('a clip of a broadcast', () => {
-  test('is cut while it is on, and waits for what is still being written', async () => {
+  test('a clip of a live broadcast waits for the segment that is still being written', async () => {
     const { id, show } = await broadcast(1, { visibility: 'UNLISTED' });
     clock.advance(9000);
     await show(2);
@@ -289,7 +299,7 @@ describe('a clip of a broadcast', () => {
     (await cut(`streams/${id}`, { ...PIECE, endSec: 10 })).assertError('BAD_REQUEST', 'endSec');
   });
 
-  test('has what there is of the segment in the making', async () => {
+  test('a clip includes the completed part of the segment in progress', async () => {
     const { id, showOpen } = await broadcast(1);
     clock.advance(12_000);
     const unfinished = await showOpen();
@@ -306,7 +316,7 @@ describe('a clip of a broadcast', () => {
     assert.ok(Math.abs(rest.length - 65) <= 2, `${rest.length} frames`);
   });
 
-  test('fails at once where there is sound alone, which is left out beside pictures', async () => {
+  test('a clip of audio only fails immediately; audio-only segments between video segments are left out', async () => {
     const { id, dir } = await broadcast(2);
     clock.advance(24_000);
     const sound = ['-c:a', 'copy', '-vn', '-f', 'hls', '-hls_time', '4', '-hls_list_size', '0'];
@@ -322,7 +332,7 @@ describe('a clip of a broadcast', () => {
     assert.ok(Math.abs(found.length - 3 * FPS) <= 2, `${found.length} frames`);
   });
 
-  test('goes over a break of the encoder', async () => {
+  test('a clip spans a break of the encoder', async () => {
     const { id } = await broadcast(2);
     clock.advance(24_000);
     const over = { ...PIECE, startSec: 9, endSec: 15 };
@@ -333,7 +343,7 @@ describe('a clip of a broadcast', () => {
     for (const frame of [...before, ...behind]) assert.ok(found.includes(frame));
   });
 
-  test('comes out of the recording after the stop, and is refused where nothing is kept', async () => {
+  test('a clip is cut from the recording after the stop, and rejected when nothing is stored', async () => {
     const { id, dir, act } = await broadcast(1);
     clock.advance(12_000);
     await rm(dir, { recursive: true });
@@ -352,7 +362,7 @@ describe('a clip of a broadcast', () => {
     (await cut(`streams/${never.id}`)).assertError('CONFLICT');
   });
 
-  test('goes from one recording of a very long broadcast into the next', async () => {
+  test('a clip of a very long broadcast spans two recordings', async () => {
     const { id, dir, act } = await broadcast(1);
     clock.advance(48_000);
     await rm(dir, { recursive: true });

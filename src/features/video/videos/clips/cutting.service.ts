@@ -49,7 +49,7 @@ export interface ClipCuttingDeps {
   joiner: RecordingJoiner;
   cutter: VideoCutter;
   transcoder: Pick<Transcoder, 'needsCopy' | 'makeCopy'>;
-  /** Clips are made below it before they go to the store. On the store's disk. */
+  /** Parent folder of clips being cut, on the store's disk. */
   scratchDir: string;
 }
 
@@ -61,12 +61,14 @@ type Run = JobRun<Static<typeof clipJob.payload>>;
 type Original = { key: string; sizeBytes: number };
 type Taken = Pick<Parameters<VideoCutter['cut']>[0], 'input' | 'source' | 'startSec' | 'durationSec'>;
 
-/** One account alone does not have them all: a clip of hours may have to be encoded. */
+/** Jobs per process; one account cannot use all of them, because a clip of hours may have to be encoded. */
 const CONCURRENCY = 3;
-/** The newest segment of a broadcast is whole, and kept, so long after its last picture at most. */
+/**
+ * Maximum time until the newest segment of a broadcast is complete and stored, counted from its last frame.
+ */
 const SEGMENT_MS = 20_000;
 const AGAIN_SEC = 1;
-/** The newest part comes sooner than the job would again. */
+/** The newest part arrives sooner than the next run of the job. */
 const PART_MS = 1000;
 const LOOK_MS = 100;
 const FULL_DISK_PAUSE_SEC = 30;
@@ -74,7 +76,7 @@ const NOT_CUT = 'The clip could not be created.';
 const NOTHING: ClipMetadata = { captions: [], chapters: [] };
 const GONE = 'The source of the clip is no longer stored.';
 
-/** Makes the originals of clips. */
+/** Creates the worker that cuts the originals of clips. */
 export function createClipCutting(deps: ClipCuttingDeps): JobWorker<typeof clipJob.payload> {
   const cutting = { ...deps, originals: createOriginals(deps) };
   return {
@@ -118,7 +120,7 @@ function noSpace(): JobDeferredError {
   return new JobDeferredError('no space is left for a clip', FULL_DISK_PAUSE_SEC);
 }
 
-/** @param wanted the revision whose file it is; the one that plays unless given. */
+/** @param wanted the revision of the file; the current one by default. */
 async function ofVideo(
   deps: Cutting,
   run: Run,
@@ -134,7 +136,10 @@ async function ofVideo(
   );
 }
 
-/** Of a broadcast there is nothing; nor of a file that has been replaced meanwhile, since what is left is of the new one. */
+/**
+ * Copies captions and chapters of the source video. Broadcasts have none; a file replaced in the interim
+ * yields none, since the present ones belong to the new file.
+ */
 async function besideOf(deps: Cutting, { payload }: Run): Promise<ClipMetadata> {
   const { from } = payload;
   const video = 'videoId' in from ? await processing.findVideo(deps.db, from.videoId) : undefined;
@@ -143,7 +148,7 @@ async function besideOf(deps: Cutting, { payload }: Run): Promise<ClipMetadata> 
   return copyClipMetadata(deps, payload, { videoId: video.id, chapters: video.chapters }, payload);
 }
 
-/** The file of a video, and where in it the video begins. */
+/** Finds the file of a video, and the position at which the video begins in it. */
 async function fileOf({ db, store }: Cutting, videoId: string, wanted?: number) {
   const video = await processing.findVideo(db, videoId);
   if (video === undefined || video.taken_down_at !== null) throw gone();
@@ -160,7 +165,7 @@ function gone(): MediaFileError {
   return new MediaFileError('SOURCE_UNREACHABLE', GONE);
 }
 
-/** Out of what is kept, or else out of the recording. */
+/** Cuts a clip from the retained segments of a broadcast, otherwise from its recording. */
 async function ofBroadcast(
   deps: Cutting,
   run: Run,
@@ -187,7 +192,7 @@ async function ofBroadcast(
   return ofRecordings(deps, run, dir, recordings);
 }
 
-/** The part that a clip of the last seconds ends with is mostly there in a moment. */
+/** Waits for the last part of a clip that ends at the live edge, which usually arrives in a moment. */
 async function awaitEnd(
   { segments, clock }: Cutting,
   { signal }: Run,
@@ -217,7 +222,7 @@ async function recordedOf(
   });
 }
 
-/** Of one of them, or from one into the next. */
+/** Cuts a clip from one recording, or across consecutive recordings. */
 async function ofRecordings(
   deps: Cutting,
   run: Run,
@@ -244,7 +249,7 @@ async function ofRecordings(
   });
 }
 
-/** Each is there until `work` ends. */
+/** Provides each file until `work` ends. */
 function useAll<T>(
   originals: Originals,
   signal: AbortSignal,
@@ -266,7 +271,7 @@ async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: 
   return store.putFile(key, path, isQuickTime ? 'video/quicktime' : 'video/mp4');
 }
 
-/** The video has its file, if the plan has room for it. */
+/** Passes the file to the video, if the plan has room for it. */
 async function handOver(deps: Cutting, run: Run, original: Original, beside: ClipMetadata): Promise<void> {
   const { events, intake, store, clock } = deps;
   const video = run.payload;
@@ -275,7 +280,7 @@ async function handOver(deps: Cutting, run: Run, original: Original, beside: Cli
     events.transaction(async (tx, append) => {
       await intake.lock(tx, video);
       await run.confirm(tx);
-      // Nothing is held for a video that was deleted meanwhile: nothing would give it back.
+      // Storage reserved for a video deleted in the interim would never be released.
       if ((await repository.findOriginal(tx, video.workspaceId, video.videoId)) === undefined) return null;
       await intake.hold.reserve(tx, video, original.sizeBytes);
       if (!(await intake.received(tx, append, video, original))) return null;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { defineJob } from '../../../../jobs/job.ts';
 
-/** Cuts a clip out of a video or a broadcast; its key is the id of the clip's own video. */
+/** Job that cuts a clip from a video or broadcast; its key is the ID of the clip's own video. */
 export const clipJob = defineJob({
   name: 'video.clip',
   payload: Type.Object({
@@ -12,14 +12,14 @@ export const clipJob = defineJob({
     from: Type.Union([
       Type.Object({
         videoId: Type.String(),
-        /** Whose file the seconds are of; absent in jobs of older versions. */
+        /** Revision of the file that the seconds refer to; absent in jobs of older versions. */
         revision: Type.Optional(Type.Integer({ minimum: 0 })),
       }),
       Type.Object({
         streamId: Type.String(),
-        /** Null where the signal has never come. */
+        /** Null where there never was a signal. */
         sessionId: Type.Union([Type.String(), Type.Null()]),
-        /** Where the seconds begin, in milliseconds since the Unix epoch. */
+        /** Start of the seconds, in milliseconds since the Unix epoch. */
         sinceMs: Type.Number(),
       }),
     ]),

@@ -1,21 +1,21 @@
 import { badRequest } from '../../../../kernel/errors.ts';
 
-/** In seconds from the beginning of what it is cut out of. */
+/** Range of a clip in seconds from the beginning of its source. */
 export interface ClipRange {
   startSec: number;
   endSec: number;
 }
 
-/** What there is of it. */
+/** Available range of the source. */
 export interface Available {
   fromSec: number;
   untilSec: number;
 }
 
 const MIN_CLIP_SEC = 1;
-/** As far back as viewers of a broadcast can go. */
+/** Maximum length of a clip, which is also the longest DVR window of a broadcast. */
 const MAX_CLIP_SEC = 14_400;
-/** Durations are rounded, and so is what people copy of them. */
+/** Tolerance for rounded durations, and values that people copy from them. */
 const TOLERANCE_SEC = 0.1;
 
 /** @throws {AppError} BAD_REQUEST, field `endSec`. */
@@ -47,7 +47,7 @@ export function clampToAvailable(
   return { startSec: Math.max(startSec, fromSec), endSec: Math.min(endSec, untilSec) };
 }
 
-/** What a piece takes of a file that is coded evenly; 1 where nothing is known of the file. */
+/** Returns the expected size of a range, assuming a constant bitrate; 1 when size or duration is unknown. */
 export function expectedBytes(
   { startSec, endSec }: ClipRange,
   whole: { bytes: number | null; durationSec: number | null },
@@ -56,27 +56,27 @@ export function expectedBytes(
   return Math.max(1, Math.round((whole.bytes * (endSec - startSec)) / whole.durationSec));
 }
 
-/** One of the recordings of a broadcast, as clips see it. */
+/** Recording of a broadcast, as needed by clips. */
 export interface Recorded {
   /** From 1 on. */
   number: number;
   /** Null where nothing was recorded. */
   videoId: string | null;
   isComing: boolean;
-  /** Null where it is not known, and never will be. */
+  /** Null where it is permanently unknown. */
   durationSec: number | null;
 }
 
-/** A piece of a video. */
+/** Range of a video. */
 export interface SourceRange extends ClipRange {
   videoId: string;
 }
 
 /**
- * Where a piece of a broadcast lies in its recordings, which come one after the other.
+ * Returns the parts of consecutive recordings that cover a range of a broadcast.
  *
  * @param recordings in their order.
- * @returns 'COMING' while one that has to be known is being made; null when that is gone.
+ * @returns 'COMING' while a required recording is being created; null when it is gone.
  */
 export function sourceRanges(
   recordings: readonly Recorded[],
@@ -85,7 +85,7 @@ export function sourceRanges(
   const places: SourceRange[] = [];
   let beginsSec = 0;
   for (const [index, { number, videoId, isComing, durationSec }] of recordings.entries()) {
-    // What comes after the piece may be coming, or gone.
+    // Recordings after the range may be pending or gone.
     if (endSec - beginsSec < TOLERANCE_SEC) break;
     if (number !== index + 1) return null;
     if (isComing) return 'COMING';

@@ -13,30 +13,34 @@ import * as repository from '../repository.ts';
 import { clipJob } from './jobs.ts';
 import * as rules from './rules.ts';
 
-/** The broadcast that is on, or the last one. */
+/** Current broadcast, or the last one. */
 export interface ClippedBroadcast {
   title: string;
   visibility: Visibility;
   tierIds: readonly string[];
   sessionId: string | null;
   sinceMs: number;
-  /** Null while it is on. */
+  /** Null while it is live. */
   untilMs: number | null;
 }
 
-/** What clips need to know of streams; filled by the composition root. */
+/** Stream operations needed by clips; filled by the composition root. */
 export interface ClippedStreams {
-  /** Null when it was never on, or is not shown. @throws {AppError} NOT_FOUND. */
+  /**
+   * Returns null when there was no broadcast, or it is hidden.
+   *
+   * @throws {AppError} NOT_FOUND.
+   */
   broadcastOf(workspaceId: string, streamId: string): Promise<ClippedBroadcast | null>;
-  /** Its operator has taken it down. False of a stream that is gone. */
+  /** Reports whether the operator has taken the stream down; false for a deleted one. */
   isTakenDown(workspaceId: string, streamId: string): Promise<boolean>;
-  /** The recordings of a session's broadcast, in their order. */
+  /** Lists the recordings of a session's broadcast in their order. */
   recordingsOf(sessionId: string): Promise<Pick<rules.Recorded, 'number' | 'videoId' | 'isComing'>[]>;
 }
 
 export interface NewClip extends rules.ClipRange {
   title: string;
-  /** That of what it is cut out of unless given. */
+  /** Visibility of the clip; that of its source by default. */
   visibility?: Visibility;
 }
 
@@ -44,7 +48,10 @@ export interface NewClip extends rules.ClipRange {
 export interface Clips {
   /** @throws {AppError} NOT_FOUND; CONFLICT unless it is READY; BAD_REQUEST; QUOTA_EXCEEDED. */
   ofVideo(workspaceId: string, videoId: string, input: NewClip): Promise<VideoDetails>;
-  /** @throws {AppError} NOT_FOUND; CONFLICT where nothing is kept of its broadcast; BAD_REQUEST; QUOTA_EXCEEDED. */
+  /**
+   * @throws {AppError} NOT_FOUND; CONFLICT where nothing of its broadcast is stored; BAD_REQUEST;
+   *   QUOTA_EXCEEDED.
+   */
   ofStream(workspaceId: string, streamId: string, input: NewClip): Promise<VideoDetails>;
 }
 
@@ -112,15 +119,19 @@ function nothingKept(message: string): AppError {
   return new AppError('CONFLICT', { message });
 }
 
-/** What there is of recordings. */
+/** Total size and duration of the recordings. */
 interface Whole {
   bytes: number | null;
   durationSec: number | null;
-  /** Something is recorded, or being made. */
+  /** Whether there is a recording, or one is being created. */
   isThere: boolean;
 }
 
-/** The recordings of a broadcast that is over. @throws {AppError} CONFLICT where one is taken down. */
+/**
+ * Lists the recordings of an ended broadcast.
+ *
+ * @throws {AppError} CONFLICT where one is taken down.
+ */
 async function recordedOf(
   { db, streams }: ClipDeps,
   { sessionId, untilMs }: ClippedBroadcast,
@@ -141,7 +152,10 @@ async function recordedOf(
   };
 }
 
-/** What is kept; where that is less than asked for, the recording may have it. */
+/**
+ * Returns the available range of a broadcast: all of it when there is a recording, otherwise the retained
+ * segments.
+ */
 async function availableOf(
   { segments, clock }: ClipDeps,
   streamId: string,
@@ -161,11 +175,11 @@ async function availableOf(
 interface Beginning extends NewClip {
   from: Static<typeof clipJob.payload>['from'];
   source: { visibility: Visibility; tierIds: readonly string[]; streamId: string | null };
-  /** What it is expected to take; what it does is known when it is cut. */
+  /** Expected size; the actual size is known after the cut. */
   bytes: number;
 }
 
-/** A video that waits for its file, and the job that cuts it. */
+/** Creates a video that waits for its file, and the job that cuts it. */
 function begin(
   { events, jobs, intake }: ClipDeps,
   workspaceId: string,
@@ -191,7 +205,7 @@ function begin(
   );
 }
 
-/** Each is a run of ffmpeg and files, for a call that costs nothing. */
+/** Limits pending clips: each is a run of ffmpeg and files, for a free call. */
 async function assertFewWait(tx: Tx, workspaceId: string, plan: Plan): Promise<void> {
   const { openUploads } = PLANS[plan];
   if ((await repository.countWaiting(tx, workspaceId, 'CLIP')) < openUploads) return;

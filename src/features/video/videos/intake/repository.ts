@@ -7,19 +7,21 @@ import {
   updateReplacement,
 } from '../replacement/repository.ts';
 
-/** A video and whose it is. What brings its file may replace the one that it has. */
+/** Video and its workspace, optionally with the source of a replacement of its file. */
 export interface OwnVideo extends ReplacementSource {
   workspaceId: string;
   videoId: string;
 }
 
-/** What an upload or an import is to replace; undefined for a video's first file. */
+/** Finds the replacement that an upload or import supplies; undefined for a video's first file. */
 export async function replacementBy(tx: Tx, video: OwnVideo): Promise<ReplacementRow | undefined> {
   const isFirst = video.uploadId === undefined && video.importId === undefined;
   return isFirst ? undefined : replacementFrom(tx, video.videoId, video);
 }
 
-/** What one video counts, or the file that is to replace its own; undefined where the workspace has no such video. */
+/**
+ * Returns the storage counted for a video or for the replacement of its file; undefined when there is none.
+ */
 export async function videoStorage(tx: Tx, video: OwnVideo): Promise<number | undefined> {
   const replacement = await replacementBy(tx, video);
   if (replacement !== undefined) return replacement.ended_at === null ? replacement.storage_bytes : undefined;
@@ -43,13 +45,16 @@ export async function setVideoStorage(tx: Tx, video: OwnVideo, bytes: number): P
   await tx.updateTable('video').set({ storage_bytes: bytes }).where('id', '=', videoId).execute();
 }
 
-/** What the deleted videos of a workspace take until their files are removed, and files that were replaced. */
+/**
+ * Returns the storage used by deleted videos of a workspace whose files are not removed yet, and by replaced
+ * files.
+ */
 export async function trashBytes(db: Db, workspaceId: string): Promise<number> {
   const rows = await trashOf(db, workspaceId);
   return rows.reduce((sum, row) => sum + row.storage_bytes, await previousFileBytes(db, workspaceId));
 }
 
-/** The deleted videos of a workspace that take storage, oldest first. */
+/** Lists the deleted videos of a workspace that use storage, oldest first. */
 export function trashOf(db: Db, workspaceId: string) {
   return db
     .selectFrom('video')

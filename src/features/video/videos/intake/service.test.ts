@@ -22,7 +22,7 @@ let database: TestDatabase;
 let account: TestAccount;
 let events: Events;
 let intake: VideoIntake;
-/** What the processing was asked to do. */
+/** Calls to the processing, recorded. */
 let asked: string[] = [];
 
 const links: VideoLinks = {
@@ -69,7 +69,7 @@ const rowOf = (id: string) => inTx((tx) => repository.lockAnyVideo(tx, id));
 const of = (videoId: string) => ({ workspaceId: account.live, videoId });
 const original = { key: 'w/x/v/y/original/z', sizeBytes: 5000 };
 
-/** A step of `transitions` under the lock of the row. */
+/** Runs a step of `transitions` under the lock of the row. */
 async function step(
   id: string,
   work: (at: { tx: Tx; append: AppendEvent; row: VideoRow; now: Date }) => Promise<VideoRow | null>,
@@ -81,8 +81,8 @@ async function step(
   });
 }
 
-describe('a file comes', () => {
-  test('created, received once, and its processing is started once', async () => {
+describe('received files', () => {
+  test('a video is created, received once, and its processing is started once', async () => {
     const input = { title: 'A file', source: 'UPLOAD', uploadId: 'upl_1', metadata: { a: '1' } } as const;
     const { id } = await inTx((tx, append) => intake.create(tx, append, account.live, input));
     const created = await rowOf(id);
@@ -101,7 +101,7 @@ describe('a file comes', () => {
     assert.deepEqual(more, []);
   });
 
-  test('an import and a recording have no upload to tell of', async () => {
+  test('an import and a recording emit no upload event', async () => {
     for (const input of [
       { title: 'Imported', source: 'IMPORT', importId: 'imp_1' },
       {
@@ -121,7 +121,7 @@ describe('a file comes', () => {
     }
   });
 
-  test('nothing is left of a transaction that fails', async () => {
+  test('a failed transaction leaves nothing', async () => {
     let id = '';
     const work = inTx(async (tx, append) => {
       ({ id } = await intake.create(tx, append, account.live, { title: 'A', source: 'UPLOAD' }));
@@ -132,7 +132,7 @@ describe('a file comes', () => {
     assert.deepEqual(await eventsOf(id), []);
   });
 
-  test('an upload takes a video that waits, of its own workspace', async () => {
+  test('an upload attaches only to a waiting video of its own workspace', async () => {
     const id = await insertVideo(database.db, account.live);
     await inTx((tx) => intake.attach(tx, account.live, id, 'upl_2'));
     assert.equal((await rowOf(id))?.upload_id, 'upl_2');
@@ -147,7 +147,7 @@ describe('a file comes', () => {
     );
   });
 
-  test('a deleted or missing video takes nothing', async () => {
+  test('a deleted or missing video accepts no file', async () => {
     const id = await insertVideo(database.db, account.live, { deleted_at: clock.now() });
     for (const gone of [id, 'vid_none']) {
       assert.equal(await inTx((tx, append) => intake.received(tx, append, of(gone), original)), false);
@@ -159,7 +159,7 @@ describe('a file comes', () => {
   });
 });
 
-describe('a file does not come, or is not what it should be', () => {
+describe('a missing or invalid file', () => {
   const failure = { code: 'CHECKSUM_MISMATCH', message: 'Another sum.' } as const;
 
   for (const [status, jobs] of [
@@ -167,7 +167,7 @@ describe('a file does not come, or is not what it should be', () => {
     ['QUEUED', true],
     ['PROCESSING', true],
   ] as const) {
-    test(`${status}: FAILED, told once${jobs ? ', and processing is cancelled' : ''}`, async () => {
+    test(`${status}: FAILED with one event${jobs ? ', and processing is canceled' : ''}`, async () => {
       const id = await insertVideo(database.db, account.live, { status, attempt: jobs ? 1 : 0 });
       const fail = () => inTx((tx, append) => intake.fail(tx, append, of(id), failure));
       assert.deepEqual([await fail(), await fail()], [true, false]);
@@ -198,7 +198,7 @@ describe('a file does not come, or is not what it should be', () => {
 });
 
 describe('processing', () => {
-  test('from picked to ready, with the events of each step', async () => {
+  test('processing from picked to ready emits the events of each step', async () => {
     const id = await insertReadyVideo(database.db, account.live, {
       status: 'QUEUED',
       attempt: 0,
@@ -236,12 +236,12 @@ describe('processing', () => {
     );
   });
 
-  test('a private video is not published by becoming ready', async () => {
+  test('becoming ready does not publish a private video', async () => {
     const id = await insertVideo(database.db, account.live, { status: 'PROCESSING', visibility: 'PRIVATE' });
     assert.equal((await step(id, (at) => transitions.complete(at, links)))?.published_at, null);
   });
 
-  test('a retry announces its attempt, and the pick after it does not again', async () => {
+  test('a retry announces its attempt, and the following pick does not announce it again', async () => {
     const id = await insertVideo(database.db, account.live, { status: 'QUEUED' });
     await step(id, (at) => transitions.pick(at));
     await step(id, (at) => transitions.fail(at, { code: 'INTERNAL', message: 'No.' }));
@@ -260,16 +260,16 @@ describe('processing', () => {
     );
   });
 
-  test('a deleted video moves no more', async () => {
+  test('a deleted video no longer changes state', async () => {
     const id = await insertVideo(database.db, account.live, { status: 'QUEUED', deleted_at: clock.now() });
     assert.equal(await step(id, (at) => transitions.pick(at)), null);
     assert.deepEqual(await eventsOf(id), []);
   });
 });
 
-describe('what the plan has left', () => {
+describe('storage left by the plan', () => {
   const LEFT = 1000;
-  /** An account whose plan has room for one file of `LEFT` bytes. */
+  /** Creates an account whose plan has room for one file of `LEFT` bytes. */
   async function almostFull() {
     const { live } = await insertAccount(database.db, { plan: 'FREE' });
     const storage_bytes = PLANS.FREE.storageBytes - LEFT;
@@ -286,7 +286,7 @@ describe('what the plan has left', () => {
     return videoId;
   };
 
-  test('goes to one of two sources that ask for it at once', async () => {
+  test('the last storage goes to one of two concurrent sources', async () => {
     const workspaceId = await almostFull();
     const holds = Promise.withResolvers<void>();
     const mayEnd = Promise.withResolvers<void>();
@@ -301,7 +301,7 @@ describe('what the plan has left', () => {
       isOver = true;
     });
     const refused = assert.rejects(imported, { code: 'QUOTA_EXCEEDED' });
-    // The second one waits for the first; without the lock it would be over by now.
+    // The second transaction waits for the first; without the lock it would have ended by now.
     await waitFor(async () => isOver || (await waiting()) > 0, { timeoutMs: 60_000 });
     mayEnd.resolve();
     await upload;
@@ -309,7 +309,7 @@ describe('what the plan has left', () => {
     assert.equal(await usedOf(workspaceId), PLANS.FREE.storageBytes);
   });
 
-  test('counts what came in the end, and nothing of what failed', async () => {
+  test('the received size counts in the end, and a failed video counts nothing', async () => {
     const workspaceId = await almostFull();
     const before = await usedOf(workspaceId);
     const videoId = await inTx((tx, append) => take(tx, append, workspaceId, 'UPLOAD'));

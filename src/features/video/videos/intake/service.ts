@@ -19,26 +19,26 @@ import {
   type Trash,
 } from './storage-reservation.service.ts';
 
-/** What turns an original into something to play; filled by the composition root. */
+/** Processing of originals into renditions; filled by the composition root. */
 export interface VideoProcessing {
-  /** Enqueues the first job of this revision of the video, with the row's change or not at all. */
+  /** Enqueues the first job of this revision of the video, in the transaction of the row's change. */
   start(tx: Tx, video: Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>): Promise<void>;
-  /** Nothing of the video waits or runs any more, nor of a file that is to replace its own. */
+  /** Cancels the waiting and running jobs of the video and of a replacement of its file. */
   cancel(tx: Tx, videoId: string): Promise<void>;
-  /** Nothing is made of a file that was to replace another, and what was is removed. */
+  /** Stops the processing of an abandoned replacement and removes its files. */
   discard(tx: Tx, replacement: Pick<ReplacementRow, 'video_id' | 'revision'>): Promise<void>;
-  /** Takes the thumbnail from this second of the original; null withdraws what was asked for before. */
+  /** Takes the thumbnail from this second of the original; null withdraws a previous request. */
   thumbnail(tx: Tx, video: VideoRow, atSec: number | null): Promise<void>;
 }
 
-/** A video whose file is still to come. */
+/** Video whose file has not arrived yet. */
 export interface IntakeVideo {
   title: string;
   source: VideoRow['source'];
   description?: string | null;
-  /** PUBLIC unless given. */
+  /** PUBLIC by default. */
   visibility?: VideoRow['visibility'];
-  /** Of TIER. */
+  /** Tiers of the visibility TIER. */
   tierIds?: string[];
   metadata?: Record<string, string>;
   uploadId?: string;
@@ -48,24 +48,28 @@ export interface IntakeVideo {
 }
 
 /**
- * How files become videos: what all sources of them share. A source is what brings the file: an upload, an import,
- * a recording. Every function works in the caller's transaction; a deleted video is left alone.
+ * Intake of files, shared by all sources. A source supplies the file: an upload, an import, a recording.
+ * Every function works in the caller's transaction; deleted videos are not changed.
  *
- * Locks are taken in one order: workspace, video, source, job. Whoever needs several begins with `lock`, which takes
- * the first two, then locks the row of the source, and asks last whether the job is still its own (`run.confirm`).
- * The processing begins at the video, and what it changes of a source comes after it. `received` and `fail` take the
- * first two themselves: a caller that has locked a source must have called `lock` before.
+ * Locks are taken in one order: workspace, video, source, job. A caller that needs several begins with
+ * `lock`, which takes the first two, then locks the row of the source, and finally checks that it still owns
+ * the job (`run.confirm`). The processing begins at the video and changes the source afterwards. `received`
+ * and `fail` take the first two themselves: a caller that has locked a source must have called `lock` before.
  */
 export interface VideoIntake {
   readonly hold: StorageReservation;
-  /** Locks the workspace and then the video. @param video.videoId null where there is none yet. */
+  /**
+   * Locks the workspace and then the video.
+   *
+   * @param video.videoId null where there is none yet.
+   */
   lock(tx: Tx, video: { workspaceId: string; videoId: string | null }): Promise<WorkspaceOwner>;
-  /** A video that is UPLOADING: `video.created`. */
+  /** Creates an UPLOADING video: `video.created`. */
   create(tx: Tx, append: AppendEvent, workspaceId: string, input: IntakeVideo): Promise<VideoRow>;
   /**
-   * The video of a file that is fetched once more. The failed one itself waits for it where `keeps` is true and
-   * nothing has come of it; otherwise it is a new one with the settings of the old, or with `input` where that is
-   * deleted.
+   * Returns the video of a file that is fetched again. The failed video is reused where `keeps` is true and
+   * nothing was received for it; otherwise it is a new one with the settings of the old, or with `input`
+   * where that is deleted.
    */
   again(
     tx: Tx,
@@ -73,24 +77,16 @@ export interface VideoIntake {
     old: { workspaceId: string; videoId: string | null },
     options: { keeps: boolean; input: IntakeVideo },
   ): Promise<VideoRow>;
-  /**
-   * Gives a video that waits for its file to an upload session.
-   *
-   * @throws {AppError} NOT_FOUND; CONFLICT when it is not UPLOADING.
-   */
+  /** Attaches an upload session to a video that waits for its file. */
   attach(tx: Tx, workspaceId: string, videoId: string, uploadId: string): Promise<VideoRow>;
-  /**
-   * A video waits for another file, by the upload or the import that is named. The caller has called `lock`.
-   *
-   * @throws {AppError} NOT_FOUND; CONFLICT unless it is READY, and while its file is being replaced.
-   */
+  /** Prepares a video for another file, from the given upload or import. The caller has called `lock`. */
   replace(tx: Tx, video: OwnVideo): Promise<VideoRow>;
   /**
-   * The original is stored under `key`: UPLOADING → QUEUED, its size is held, and its processing is enqueued. An
-   * upload is told by `video.upload.completed`; imports and recordings have events of their own. Where what brings it
-   * replaces the file of a video, all this happens to the replacement.
+   * Records that the original is stored under `key`: UPLOADING → QUEUED, its size is reserved, and its
+   * processing is enqueued. An upload emits `video.upload.completed`; imports and recordings have events of
+   * their own. Where the source replaces the file of a video, all this applies to the replacement.
    *
-   * @returns false when the video does not wait for a file any more: nothing has changed.
+   * @returns false when the video no longer waits for a file: nothing has changed.
    */
   received(
     tx: Tx,
@@ -99,8 +95,9 @@ export interface VideoIntake {
     original: { key: string; sizeBytes: number },
   ): Promise<boolean>;
   /**
-   * The file will not come, or must not be used: FAILED, `video.processing.failed`, processing is cancelled, and the
-   * storage is given back. A file that was to replace another fails alone: `video.replacement.failed`.
+   * Fails a video whose file will not come or must not be used: FAILED, `video.processing.failed`, processing
+   * is canceled, and the storage is released. A replacement fails without its video:
+   * `video.replacement.failed`.
    *
    * @returns false when the video is READY or FAILED already.
    */
@@ -187,14 +184,14 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
   };
 }
 
-/** What its owner has set. */
+/** Returns the settings that the owner can change. */
 function settingsOf(row: VideoRow) {
   const { title, description, visibility, metadata, tags } = row;
   const { external_id, tier_ids, price_cents, currency } = row;
   return { title, description, visibility, metadata, tags, external_id, tier_ids, price_cents, currency };
 }
 
-/** A new video with its event, under an id of its own. */
+/** Inserts a new video with its event, under a new ID. */
 export async function createVideo(
   { tx, append, clock }: { tx: Tx; append: AppendEvent; clock: Clock },
   workspaceId: string,

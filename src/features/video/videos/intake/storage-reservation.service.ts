@@ -13,27 +13,27 @@ import * as repository from './repository.ts';
  */
 export interface StorageReservation {
   /**
-   * Takes so many bytes for a file that is still to come, whatever the video took before.
+   * Reserves `bytes` for a file that is still to come, replacing the previous reservation of the video.
    *
    * @throws {AppError} QUOTA_EXCEEDED when the video grows beyond what the plan has left.
    */
   reserve(tx: Tx, video: OwnVideo, bytes: number): Promise<void>;
-  /** Takes what has come, plan or not: nobody throws a file away that is there. */
+  /** Sets the storage to the received size, even beyond the plan: received files are not discarded. */
   adjust(tx: Tx, video: OwnVideo, bytes: number): Promise<void>;
   /**
-   * Takes so many bytes more, or gives them back where they are negative, for what is no video yet.
+   * Reserves another `bytes`, or releases them when negative, for files that are not a video yet.
    *
    * @throws {AppError} QUOTA_EXCEEDED when the plan has less left.
    */
   grow(tx: Tx, workspaceId: string, bytes: number): Promise<void>;
-  /** The same for what is there already, plan or not. */
+  /** Adds `bytes` that are already stored, even beyond the plan. */
   settle(tx: Tx, workspaceId: string, bytes: number): Promise<void>;
-  /** Gives back what the video took. */
+  /** Releases the storage of the video. */
   release(tx: Tx, video: OwnVideo): Promise<void>;
   /**
-   * For a file whose length nobody has told: what comes is reserved ahead of it.
+   * Creates a reservation for a file of unknown length, which grows ahead of the received bytes.
    *
-   * @param reserve takes so many bytes for the file, in a transaction of its own.
+   * @param reserve sets the storage of the file to this size, in a transaction of its own.
    */
   ahead(reserve: (bytes: number) => Promise<void>): GrowingReservation;
   /**
@@ -41,15 +41,15 @@ export interface StorageReservation {
    * are removed and it runs again.
    */
   makingRoom<T>(workspaceId: string, work: () => Promise<T>): Promise<T>;
-  /** Is there anything left at all, but for what deleted videos take? Locks nothing. */
+  /** Reports whether any storage is left, not counting deleted videos. Takes no lock. */
   hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
 }
 
-/** A file that grows, and the storage that is reserved for it. */
+/** Growing file and the storage reserved for it. */
 export interface GrowingReservation {
   /**
-   * Reserves before the file grows to so many bytes: a step more, so that not every piece asks the database, or
-   * exactly as much where that is known, or all that is left.
+   * Reserves before the file grows to `bytes`: one step ahead, so that not every part queries the database,
+   * or exactly `bytes` where the size is known or the plan has no room for the step.
    *
    * @throws {AppError} QUOTA_EXCEEDED
    */
@@ -60,9 +60,13 @@ const GB = 2 ** 30;
 const AHEAD_BYTES = 16 * 2 ** 20;
 const GAUGED_BYTES = 100 * 2 ** 20;
 
-/** Removes files of deleted videos; filled by the composition root. */
+/** Removal of the files of deleted videos; filled by the composition root. */
 export interface Trash {
-  /** The oldest first, until so many bytes are free. @returns false when all of them are too few. */
+  /**
+   * Removes the oldest files first until `bytes` are free.
+   *
+   * @returns false when removing all of them is not enough.
+   */
   makeRoom(workspaceId: string, bytes: number): Promise<boolean>;
 }
 
@@ -124,7 +128,9 @@ function reserveAhead(reserve: (bytes: number) => Promise<void>): GrowingReserva
   };
 }
 
-/** Tells what is stored now, where that is much more than before (docs/decisions/usage.md#storage). */
+/**
+ * Callback that records the stored bytes when they have grown considerably (docs/decisions/usage.md#storage).
+ */
 type Gauge = (tx: Tx, workspaceId: string, stored: { before: number; after: number }) => Promise<void>;
 
 interface Taking {
@@ -159,12 +165,12 @@ function assertFits(workspaceId: string, plan: Plan, usedBytes: number, after: n
   throw new StorageFull(workspaceId, after - storageBytes, message);
 }
 
-/** Gives back so many bytes of what is no video any more. */
+/** Releases `bytes` that no longer belong to a video. */
 export function releaseBytes(tx: Tx, workspaceId: string, bytes: number): Promise<void> {
   return grow(tx, workspaceId, -bytes, { enforce: false });
 }
 
-/** Gives back what a video took. */
+/** Releases the storage of a video. */
 export function releaseStorage(tx: Tx, video: OwnVideo): Promise<void> {
   return take(tx, video, 0, { enforce: false });
 }

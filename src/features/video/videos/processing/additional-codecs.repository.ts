@@ -3,7 +3,7 @@ import type { RenditionFiles } from '../../../../media/contract/index.ts';
 import type { Tx } from '../../../../platform/db/index.ts';
 import { finishRendition } from './repository.ts';
 
-/** Adds up nothing: the progress of a video that is READY is 100. */
+/** Inserts renditions without updating the progress: that of a READY video is 100. */
 export async function insertAdditionalRenditions(
   tx: Tx,
   videoId: string,
@@ -13,7 +13,7 @@ export async function insertAdditionalRenditions(
   await finishRendition(tx, videoId, revision, { folder, made, status: 'PROCESSING' });
 }
 
-/** All renditions of a codec can be played. */
+/** Publishes a codec whose renditions are all playable. */
 export async function publishAdditionalRenditions(
   tx: Tx,
   videoId: string,
@@ -29,7 +29,7 @@ export async function publishAdditionalRenditions(
     .execute();
 }
 
-/** Those that are not shown will not be made. */
+/** Deletes the renditions in additional codecs that are not READY. */
 export async function deleteAdditionalRenditions(tx: Tx, videoId: string, revision: number): Promise<void> {
   await tx
     .deleteFrom('video_rendition')
@@ -40,7 +40,7 @@ export async function deleteAdditionalRenditions(tx: Tx, videoId: string, revisi
     .execute();
 }
 
-/** Pictures that are not to be made after all. */
+/** Deletes pending video renditions that are no longer planned. */
 export async function deleteUnplannedRenditions(
   tx: Tx,
   videoId: string,

@@ -28,7 +28,7 @@ const isSettled = async (id: string) =>
   (await rig.renditions(id)).every(({ status }) => status === 'READY') &&
   !(await rig.openJobs()).includes('video.further');
 
-test('READY waits for H.264 alone; each codec is shown when it is whole, and said', async () => {
+test('READY waits only for H.264; each additional codec is published with an event when it is complete', async () => {
   const held = gate();
   rig.transcoder.before.encode = async (signal) => {
     if (rig.transcoder.calls.at(-1) === 'encode 360p-hevc') await held.wait(signal);
@@ -65,7 +65,7 @@ test('READY waits for H.264 alone; each codec is shown when it is whole, and sai
   }
 });
 
-test('what a run has made the next one does not make again', async () => {
+test('a run does not repeat the work of the previous run', async () => {
   let failures = 1;
   rig.transcoder.before.encode = async () => {
     if (rig.transcoder.calls.at(-1) === 'encode 360p-hevc' && failures-- > 0) throw new Error('killed');
@@ -84,7 +84,7 @@ test('what a run has made the next one does not make again', async () => {
   assert.deepEqual([count('encode 1080p-hevc'), count('encode 360p-hevc')], [1, 2]);
 });
 
-test('a codec that cannot be made is left out, and the video stays READY', async () => {
+test('a codec that cannot be encoded is skipped, and the video stays READY', async () => {
   rig.transcoder.before.encode = async () => {
     if (rig.transcoder.calls.at(-1)?.endsWith('-av1')) throw new Error('no such encoder');
   };
@@ -102,7 +102,7 @@ test('a codec that cannot be made is left out, and the video stays READY', async
   assert.equal((await rig.find(id)).status, 'READY');
 });
 
-test('a deleted video is not encoded any further, and a plan without other codecs is given none', async () => {
+test('a deleted video is not encoded further, and a plan without additional codecs gets none', async () => {
   const held = gate();
   rig.transcoder.before.encode = async (signal) => {
     if (rig.transcoder.calls.at(-1) === 'encode 1080p-hevc') await held.wait(signal);
@@ -125,7 +125,7 @@ test('a deleted video is not encoded any further, and a plan without other codec
   assert.ok(!(await rig.openJobs()).includes('video.further'));
 });
 
-test('a look at the pictures of a longer video leaves renditions out, once', async () => {
+test('the analysis of a longer video drops renditions, once', async () => {
   rig.transcoder.further = [];
   rig.transcoder.source.durationSec = 90;
   rig.transcoder.droppedHeight = 720;

@@ -14,8 +14,9 @@ import { useOriginal } from './output.ts';
 import * as repository from './repository.ts';
 
 /**
- * The renditions in HEVC and AV1 of a video that is READY, one after the other: what a run has made, the next one
- * need not make again. Players see a codec when all of its renditions are there: they stay with what they begin with.
+ * Encodes the HEVC and AV1 renditions of a READY video, one after the other; a run does not repeat the work
+ * of previous runs. Players see a codec when all of its renditions are ready, because they keep the codec
+ * they begin with.
  */
 export async function encodeAdditionalCodecs(deps: ProcessingContext, run: Run): Promise<void> {
   const { db, scratchDir } = deps;
@@ -42,7 +43,7 @@ interface One {
   rung: RungPlan;
 }
 
-/** @returns false when the video is not wanted any more. */
+/** @returns false when the video is no longer needed. */
 async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<boolean> {
   const { video, processing, dir, rung } = one;
   const { source, align_to_source: isAligned } = processing;
@@ -78,7 +79,7 @@ async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<b
   );
 }
 
-/** The video stays as it is. */
+/** Removes the pending renditions of the codecs; the video is not changed. */
 export async function abandonAdditionalCodecs(deps: ProcessingDeps, run: Run): Promise<void> {
   await commitRun(
     deps,

@@ -6,7 +6,10 @@ import { updateProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import type { EncodeRun } from './step.ts';
 
-/** A video is heard without its other sounds as well: those that could not be made are left out, and it says so. */
+/**
+ * Skips the additional audio tracks that could not be encoded and records a note: the video is playable
+ * without them.
+ */
 export async function skipAudioTracks(deps: ProcessingDeps, run: EncodeRun): Promise<void> {
   await commitRun(deps, run, async (tx, append, row) => {
     const { id, revision, processing_notes: before } = row;

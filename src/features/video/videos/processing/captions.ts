@@ -16,7 +16,7 @@ import * as repository from './repository.ts';
 
 const TYPE = 'text/vtt; charset=utf-8';
 
-/** The captions that come with the file of a video, beside what somebody has sent in. */
+/** Stores the captions that come with the file of a video, in addition to uploaded ones. */
 export async function makeCaptions(deps: ProcessingContext, run: Run): Promise<void> {
   const video = await begin(deps, run);
   if (video === undefined) return;
@@ -88,7 +88,7 @@ async function publish(
   const unused = new Set(stored.map(({ file }) => file));
   await commitRun(deps, run, async (tx, append, row) => {
     const now = clock.now();
-    // Those of a file that does not play yet wait for it.
+    // Captions of a replacement are published when its file plays.
     if (row.replaces) {
       await updateReplacement(
         tx,
@@ -113,7 +113,7 @@ function keyOf(video: VideoRow, file: string): string {
   return `${videoPrefix(video)}/captions/${file}`;
 }
 
-/** A video is played without them as well: its processing goes on, and says so. */
+/** Skips the captions and records notes: processing continues, since the video is playable without them. */
 export async function skipCaptions(deps: ProcessingDeps, run: Run): Promise<void> {
   const { videoId, revision } = run.payload;
   const video = await findProcessed(deps.db, videoId, revision);

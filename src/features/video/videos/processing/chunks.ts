@@ -12,7 +12,9 @@ import type { EncodeStep } from './step.ts';
 /** Length of a chunk (docs/decisions/transcoding.md#long-sources-in-chunks). */
 const CHUNK_SEC = 120;
 
-/** Cuts the source at keyframes into pieces that any node can encode; one that cannot be cut stays whole. */
+/**
+ * Splits the source at keyframes into chunks that any node can encode; one that cannot be split stays whole.
+ */
 export async function split(deps: ProcessingContext, step: EncodeStep): Promise<void> {
   const { run, video, processing, dir } = step;
   const { signal } = run;
@@ -46,7 +48,7 @@ export async function split(deps: ProcessingContext, step: EncodeStep): Promise<
   });
 }
 
-/** Encodes one piece; whoever finishes the last one enqueues the joining. */
+/** Encodes one chunk; the run that finishes the last chunk enqueues the stitching. */
 export async function encodeChunk(deps: ProcessingDeps, step: EncodeStep): Promise<void> {
   const { run, video, processing, dir } = step;
   const { db, store, transcoder, log } = deps;
@@ -86,7 +88,7 @@ export async function encodeChunk(deps: ProcessingDeps, step: EncodeStep): Promi
   });
 }
 
-/** Joins the encoded pieces of each rung, frame for frame. */
+/** Joins the encoded chunks of each rung, frame by frame. */
 export async function stitch(deps: ProcessingDeps, step: EncodeStep): Promise<void> {
   const { run, video, processing, dir } = step;
   const { rungs } = await missingRenditions(deps, video, processing.ladder);

@@ -6,7 +6,7 @@ import { lockAnyVideo, type VideoRow } from '../repository.ts';
 import type { ProcessingDeps } from './context.ts';
 import * as repository from './repository.ts';
 
-/** Removes the folders of a processed video that nothing points to, and files that were to replace its own. */
+/** Removes unreferenced folders of a processed video, and files of abandoned replacements. */
 export async function cleanUp(deps: ProcessingDeps, videoId: string): Promise<void> {
   const { db, store } = deps;
   const video = await repository.findVideo(db, videoId);
@@ -19,7 +19,10 @@ export async function cleanUp(deps: ProcessingDeps, videoId: string): Promise<vo
   }
 }
 
-/** The row is changed after the files are gone: a crash in between has them removed once more. */
+/**
+ * Removes the files of a replacement before its row is changed: after a crash in between they are removed
+ * again.
+ */
 async function discard(
   { db, store }: ProcessingDeps,
   video: VideoRow,
@@ -33,7 +36,7 @@ async function discard(
     await lockAnyVideo(tx, id);
     const row = await replacements.findReplacement(tx, id, revision);
     if (row === undefined) return;
-    // Nothing, once the video is deleted: what it takes is the video's then.
+    // Releases nothing once the video is deleted: the storage then belongs to the video.
     await releaseBytes(tx, workspaceId, row.storage_bytes);
     await replacements.updateReplacement(tx, row, { original_key: null, captions: '[]', storage_bytes: 0 });
     await replacements.deleteRevision(tx, id, revision);

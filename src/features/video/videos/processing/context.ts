@@ -12,7 +12,7 @@ import type { UsageEvents } from '../../../insight/usage-events/index.ts';
 import type { VideoRow } from '../repository.ts';
 import type { Originals } from './originals.ts';
 
-/** Called in the transaction that makes the first rung of a video playable. */
+/** Hook called in the transaction in which the first rung of a video becomes playable. */
 export type PlayableHook = (tx: Tx, append: AppendEvent, video: VideoRow) => Promise<void>;
 
 export interface ProcessingDeps {
@@ -21,32 +21,38 @@ export interface ProcessingDeps {
   facts: Pick<UsageEvents, 'append'>;
   queue: JobQueue;
   store: BlobStore;
-  /** Encodes wait while it has none. */
+  /** Encodes wait while the disk is full. */
   disk: Pick<DiskSpace, 'isThere'>;
   transcoder: Transcoder;
   bus: Pick<Bus, 'publish'>;
   clock: Clock;
   log: Logger;
   links: VideoLinks;
-  /** Runs write here, each in a folder of its own, before their files go to the store. On the store's disk. */
+  /**
+   * Parent of the scratch folders in which runs write before their files go to the store. On the store's
+   * disk.
+   */
   scratchDir: string;
   /**
    * Longer sources are cut into chunks where several transcode slots are alive
    * (docs/decisions/transcoding.md#long-sources-in-chunks).
    */
   chunkMinSec: number;
-  /** Look at what the pictures of a video need before the bulk of its encoding. */
+  /** Analyze the content of a video before the bulk of its encoding. */
   isPerTitle: boolean;
-  /** Codecs beside H.264 that are wanted and that this machine can make. */
+  /** Returns the enabled codecs besides H.264 that this machine can encode. */
   furtherCodecs(): Promise<readonly VideoCodec[]>;
-  /** Hardware encodes here: long sources are not cut, because what is joined has to come from one encoder. */
+  /**
+   * Reports whether hardware encodes here: long sources are then not split, because joined chunks must come
+   * from one encoder.
+   */
   encodesWhole(): Promise<boolean>;
   /** Throws while this machine has no usable ffmpeg: the jobs wait. */
   checkTools(): Promise<unknown>;
   onPlayable: readonly PlayableHook[];
 }
 
-/** What the steps work with. */
+/** Dependencies of the processing steps. */
 export interface ProcessingContext extends ProcessingDeps {
   originals: Originals;
 }

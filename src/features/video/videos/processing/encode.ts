@@ -11,7 +11,7 @@ import { createProgressWriter } from './progress.ts';
 import * as repository from './repository.ts';
 import type { EncodeRun, EncodeStep } from './step.ts';
 
-/** One task that takes a transcode slot. */
+/** Runs one task that occupies a transcode slot. */
 export async function encode(deps: ProcessingContext, run: EncodeRun): Promise<void> {
   const video = await begin(deps, run);
   if (video === undefined) return;
@@ -33,8 +33,8 @@ export async function encode(deps: ProcessingContext, run: EncodeRun): Promise<v
 }
 
 /**
- * FIRST: the lowest rung and the sound, for something to be seen soon. AUDIO: the other sounds of the source. REST: all
- * that is missing.
+ * Encodes the renditions of a task. FIRST: the lowest rung and the default audio, for early playback. AUDIO:
+ * the additional audio tracks. REST: everything that is missing.
  */
 async function encodeRungs(deps: ProcessingContext, step: EncodeStep): Promise<void> {
   const { run, video, processing, dir } = step;
@@ -52,7 +52,7 @@ async function encodeRungs(deps: ProcessingContext, step: EncodeStep): Promise<v
     (percent) => repository.writeProgress(deps.db, video.id, video.revision, names, percent),
     deps.log,
   );
-  // A file whose images make a run fail is still a video.
+  // The last try omits the images: a video is valid even when its images cannot be created.
   const isPlain = rungs.length === 0 || processing.images_done || run.isLast;
   const outDir = await makeDir(dir, 'out');
   const { renditions, images } = await useOriginal(deps, video, signal, async (input) => {

@@ -17,17 +17,17 @@ const INTERNAL: VideoFailure = {
   message: 'The video could not be processed because of a server error. Try again.',
 };
 
-/** Tries whose process died on the way; so many are not by chance. */
+/** Maximum tries whose process died; more are not a coincidence. */
 export const MAX_WORKER_CRASHES = 8;
 
 interface StepOptions<P extends Target> {
   /** Called instead of failing the video when the step cannot be done. */
   onGivenUp?: (run: Run<P>) => Promise<void>;
-  /** Of which runs; all when absent. */
+  /** Selects the runs that `onGivenUp` applies to; all when absent. */
   canDoWithout?: (payload: P) => boolean;
 }
 
-/** Makes of a step a job's handler that knows what may be tried again and what ends the processing. */
+/** Wraps a step as a job handler that decides which errors are retried and which end the processing. */
 export function withErrorHandling<P extends Target>(
   deps: ProcessingDeps,
   step: (run: Run<P>) => Promise<void>,

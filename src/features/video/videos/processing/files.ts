@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { contentTypeOf } from '../../../../kernel/media-keys.ts';
 import type { BlobStore, RenditionFiles } from '../../../../media/contract/index.ts';
 
-/** A folder that is gone, with all that is in it, when `work` ends, however it ends. */
+/** Runs `work` with a scratch folder that is removed afterwards, even after a failure. */
 export async function withScratch<T>(
   scratchDir: string,
   runId: string,
@@ -19,14 +19,17 @@ export async function withScratch<T>(
   }
 }
 
-/** A new folder below a scratch folder. */
+/** Creates a folder in a scratch folder. */
 export async function makeDir(dir: string, name: string): Promise<string> {
   const path = join(dir, name);
   await mkdir(path);
   return path;
 }
 
-/** Removes what former processes have left beside `scratchDir`, which is that of this one: a node has one at a time. */
+/**
+ * Removes the scratch folders of earlier processes next to `scratchDir`, that of this process: a node has one
+ * at a time.
+ */
 export async function clearScratch(scratchDir: string): Promise<void> {
   const all = dirname(scratchDir);
   await mkdir(scratchDir, { recursive: true });
@@ -35,10 +38,10 @@ export async function clearScratch(scratchDir: string): Promise<void> {
   }
 }
 
-/** So many files are written at once. */
+/** Number of files written concurrently. */
 const WIDTH = 8;
 
-/** Puts finished local files into the store below `prefix`. */
+/** Stores finished local files below `prefix`. */
 export async function storeFiles(
   store: BlobStore,
   prefix: string,
@@ -60,7 +63,7 @@ export async function storeFiles(
   if (failures.length > 0) throw failures[0];
 }
 
-/** The renditions that a run has made in `outDir`, each in its folder. */
+/** Stores the renditions of a run from `outDir`, each in its folder. */
 export async function storeRenditions(
   store: BlobStore,
   prefix: string,

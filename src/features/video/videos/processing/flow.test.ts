@@ -24,7 +24,7 @@ const types = async (id: string) => (await rig.eventsOf(id)).map(({ type }) => t
 const ready = async (id: string) =>
   (await rig.renditions(id)).filter(({ status }) => status === 'READY').map(({ name }) => name);
 
-test('a short source is encoded in one go; the events come in order', async () => {
+test('a short source is encoded in one run, and the events come in order', async () => {
   rig.start();
   const id = await rig.addVideo();
   const video = await rig.ended(id);
@@ -67,7 +67,7 @@ test('a short source is encoded in one go; the events come in order', async () =
   await waitFor(async () => (await rig.scratch()).length === 0, { message: 'an empty scratch folder' });
 });
 
-test('a long source can be played when its lowest rung is made; READY comes with the rest', async () => {
+test('a long source is playable when its lowest rung is ready; READY comes with the rest', async () => {
   rig.transcoder.source.durationSec = 500;
   const rest = gate();
   rig.transcoder.before.encode = async (signal) => {
@@ -92,7 +92,7 @@ test('a long source can be played when its lowest rung is made; READY comes with
   assert.equal(rig.playable.filter((one) => one === id).length, 1);
 });
 
-test('a top rung that can be shown as it is is playable while every encode slot is taken', async () => {
+test('a top rung that can be copied is playable while every encode slot is taken', async () => {
   const busy = gate();
   rig.transcoder.before.encode = busy.wait;
   rig.start(1);
@@ -115,7 +115,7 @@ test('a top rung that turns out not to be copied is encoded', async () => {
   assert.ok(rig.transcoder.calls.includes('encode 1080p 720p 360p'));
 });
 
-test('the plan and the mode of the workspace decide the top', async () => {
+test('plan and mode of the workspace determine the top rung', async () => {
   rig.transcoder.tops.length = 0;
   rig.start();
   for (const [plan, mode] of [
@@ -130,7 +130,7 @@ test('the plan and the mode of the workspace decide the top', async () => {
   assert.deepEqual(rig.transcoder.tops, [720, 1080, 2160, 4320, 720]);
 });
 
-test('a file at fault fails at once, with its own code', async () => {
+test('a faulty file fails immediately, with its own code', async () => {
   rig.transcoder.before.probe = () =>
     Promise.reject(new MediaFileError('CORRUPT_INPUT', 'The file is truncated before its index.'));
   rig.start();
@@ -150,7 +150,7 @@ test('a file at fault fails at once, with its own code', async () => {
   );
 });
 
-test('a fault of ours is tried three times; a retry begins anew and says started once', async () => {
+test('an internal error is tried three times; a retry starts over and emits the started event once', async () => {
   rig.transcoder.before.encode = () => Promise.reject(new Error('ffmpeg has died'));
   rig.start();
   const id = await rig.addVideo();
@@ -180,7 +180,7 @@ test('a fault of ours is tried three times; a retry begins anew and says started
   });
 });
 
-test('a full disk counts as no try', async () => {
+test('a full disk does not count as a try', async () => {
   const full = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
   let failures = 5;
   rig.transcoder.before.encode = async () => {
@@ -199,7 +199,7 @@ test('a full disk counts as no try', async () => {
   assert.equal(failures, -1);
 });
 
-test('an encode that finds no room waits, and goes on when there is some', async () => {
+test('an encode without disk space waits and continues when there is room', async () => {
   // The disk fills up while the source is probed.
   rig.transcoder.before.probe = async () => {
     rig.disk.isFull = true;
@@ -214,7 +214,7 @@ test('an encode that finds no room waits, and goes on when there is some', async
     return rows.length > 0 && rows;
   };
   await waitFor(waiting, { timeoutMs: 10_000, message: 'a job that waits' });
-  // Tried again it still finds none, and that is no failure.
+  // The retry finds no space either, which is not a failure.
   await rig.hurry();
   await waitFor(waiting, { timeoutMs: 10_000, message: 'a job that waits again' });
   assert.equal((await rig.find(id)).status, 'PROCESSING');
@@ -231,7 +231,7 @@ test('an encode that finds no room waits, and goes on when there is some', async
   assert.ok(!(await types(id)).includes('video.processing.failed'));
 });
 
-test('a deleted video is not worked on any more, and leaves nothing in the scratch folder', async () => {
+test('a deleted video is no longer processed, and leaves nothing in the scratch folder', async () => {
   const held = gate();
   rig.transcoder.before.encode = held.wait;
   rig.start();
@@ -246,7 +246,7 @@ test('a deleted video is not worked on any more, and leaves nothing in the scrat
   assert.deepEqual(await types(id), ['video.created', 'video.processing.started']);
 });
 
-test('a run that was overtaken shows nothing of what it has made', async () => {
+test('a run that lost its lease publishes none of its output', async () => {
   const held = gate();
   rig.transcoder.before.encode = async (signal) => {
     // The first run sleeps through the loss of its lease, as a stopped process does.
@@ -269,7 +269,7 @@ test('a run that was overtaken shows nothing of what it has made', async () => {
   assert.equal((await types(id)).filter((type) => type === 'video.processing.completed').length, 1);
 });
 
-test('what was encoded outlives the connection that was to write it down', async () => {
+test('encoded renditions survive the loss of the connection that should record them', async () => {
   const held = gate();
   rig.transcoder.before.encode = held.wait;
   rig.start();
@@ -287,7 +287,7 @@ test('what was encoded outlives the connection that was to write it down', async
   assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('encode')).length, 1);
 });
 
-test('the poster of a video that can be seen at once does not wait for the encode, and keeps its address', async () => {
+test('the poster of an early playable video does not wait for the encode and keeps its URL', async () => {
   rig.transcoder.source.copyRefusal = null;
   const rest = gate();
   rig.transcoder.before.encode = rest.wait;
@@ -313,7 +313,7 @@ test('a video whose images fail is READY without them', async () => {
   assert.deepEqual([video.status, video.image_folder], ['READY', null]);
 });
 
-test('a long source is cut, encoded in pieces on several slots, and joined', async () => {
+test('a long source is split, encoded in chunks on several slots, and joined', async () => {
   rig.transcoder.source.durationSec = 3600;
   await rig.addNode(2);
   rig.start(2);
@@ -337,7 +337,7 @@ test('a long source is cut, encoded in pieces on several slots, and joined', asy
   });
 });
 
-test('where hardware encodes, a long source is not cut: what is joined comes from one encoder', async () => {
+test('hardware does not split a long source: joined chunks come from one encoder', async () => {
   rig.transcoder.source.durationSec = 3600;
   rig.transcoder.encodesWhole = true;
   await rig.addNode(2);
@@ -347,7 +347,7 @@ test('where hardware encodes, a long source is not cut: what is joined comes fro
   assert.deepEqual(calls, ['encode 360p', 'encode 1080p 720p']);
 });
 
-test('a thumbnail is taken from the chosen moment; the last choice wins', async () => {
+test('a thumbnail is taken from the selected moment; the last selection wins', async () => {
   rig.start();
   const id = await rig.addVideo();
   const video = await rig.ended(id);
@@ -368,7 +368,7 @@ test('a thumbnail is taken from the chosen moment; the last choice wins', async 
   );
 });
 
-test('what got lost from the queue is enqueued again', async () => {
+test('steps lost from the queue are enqueued again', async () => {
   const id = await rig.addVideo();
   await sql`delete from job`.execute(rig.db);
   await rig.db

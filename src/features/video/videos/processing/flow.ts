@@ -29,27 +29,27 @@ export interface Target {
   revision: number;
 }
 
-/** Of which video something is made, and in which revision. */
+/** Video and revision being processed. */
 export type ProcessingRun = Pick<VideoRow, 'id' | 'workspace_id' | 'revision'>;
 
-/** Clean-up has no hurry. */
+/** The clean-up is not urgent. */
 const CLEAN_UP: EnqueueOptions = { delaySec: 60 };
 
 const WRITE_TRIES = 5;
 const WRITE_PAUSE_MS = 500;
 
-/** What a run needs of its job. */
+/** Parts of a job run that the steps need. */
 export type Run<P extends Target = Target> = Pick<
   JobRun<P>,
   'id' | 'payload' | 'isLast' | 'signal' | 'confirm'
 >;
 
 /**
- * Runs `work` under the lock of the video while the job is ours and the video is still being processed.
- * What a run has made becomes visible here and nowhere else.
+ * Runs `work` under the lock of the video while this worker owns the job and the video is still being
+ * processed. Output of a run becomes visible only here.
  *
- * @param during the states of the video in which the job has a meaning.
- * @returns false when the video was deleted, finished or begun anew meanwhile: what was made is for nobody.
+ * @param during the states of the video in which the job applies.
+ * @returns false when the video was deleted, finished or restarted in the interim: the output is discarded.
  */
 export async function commitRun(
   deps: ProcessingDeps,
@@ -59,7 +59,7 @@ export async function commitRun(
 ): Promise<boolean> {
   const { videoId, revision } = run.payload;
   const write = async (tx: Tx, append: AppendEvent) => {
-    // The video before the job: a deletion takes them in this order.
+    // The video is locked before the job, as a deletion does.
     const video = await lockProcessed(tx, videoId, revision);
     await run.confirm(tx);
     if (video === undefined || !during.includes(video.status)) return false;
@@ -71,7 +71,7 @@ export async function commitRun(
   return isDone;
 }
 
-/** Hours of encoding are not thrown away for a deadlock, or a moment without the database. */
+/** Retries a write, so that hours of encoding survive a deadlock or a short outage of the database. */
 async function patiently<T>(write: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let left = WRITE_TRIES - 1; ; left--) {
     try {
@@ -83,7 +83,7 @@ async function patiently<T>(write: () => Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** The video of a job, PROCESSING from now on; undefined when there is nothing to do for it any more. */
+/** Returns the video of a job, PROCESSING from now on; undefined when there is nothing left to do. */
 export async function begin(
   deps: ProcessingDeps,
   run: Run,
@@ -100,7 +100,9 @@ export async function begin(
   });
 }
 
-/** Enqueues what can be done next; when nothing is left, the video is READY. In the transaction of the last step. */
+/**
+ * Enqueues the next steps in the transaction of the last one; when none are left, the video becomes READY.
+ */
 export async function advance(
   deps: ProcessingDeps,
   tx: Tx,
@@ -116,7 +118,10 @@ export async function advance(
   for (const step of steps) await enqueue(deps, tx, video, owner, step);
 }
 
-/** The same for a run beside the others: what they do next is in the queue already. */
+/**
+ * Completes the video after a run that is parallel to the others, when no required step is left; the next
+ * steps are in the queue already.
+ */
 export async function completeIfLast(
   deps: ProcessingDeps,
   tx: Tx,
@@ -164,7 +169,7 @@ async function complete(
   await enqueueCleanUp(deps, tx, row);
 }
 
-/** From here on the video plays its new file, and nothing is made of the former one any more. */
+/** Switches the video to its new file; nothing more is derived from the previous one. */
 async function replace(
   { queue, links }: ProcessingDeps,
   step: transitions.Step & { row: ProcessedVideo },
@@ -177,7 +182,7 @@ async function replace(
   return swapFile(step, former, links);
 }
 
-/** What is left for later, if anything is. */
+/** Enqueues the additional codecs, if any are planned. */
 async function goFurther({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
   const { id: videoId, revision } = video;
   const processing = await repository.findProcessing(tx, videoId, revision);
@@ -210,7 +215,7 @@ async function countEncoded(
   if (amount > 0) await facts.append(tx, [{ kind: 'ENCODE', workspaceId, subjectId: id, amount, at }]);
 }
 
-/** FAILED, and nothing more is done for it; a video whose file was to be replaced plays on. */
+/** Fails the video and cancels its jobs; a video whose file was to be replaced keeps playing. */
 export async function failVideo(
   deps: ProcessingDeps,
   tx: Tx,
@@ -221,12 +226,12 @@ export async function failVideo(
   const step = { tx, append, row: video, now: deps.clock.now() };
   if (video.replaces) await failReplacement(step, failure);
   else await transitions.fail(step, failure);
-  // The run that has failed is among them: it ends by itself.
+  // The failed run is included: it ends by itself.
   await cancelJobs(deps, tx, video);
   await enqueueCleanUp(deps, tx, video);
 }
 
-/** The first job of a revision. */
+/** Enqueues the first job of a revision. */
 export async function enqueuePrepare(deps: ProcessingDeps, tx: Tx, video: ProcessingRun): Promise<void> {
   const owner = await getWorkspaceOwner(tx, video.workspace_id);
   await enqueue(deps, tx, video, owner, { kind: 'PREPARE' });
@@ -256,7 +261,7 @@ async function enqueue(
   );
 }
 
-/** Nothing of the revision waits or runs any more, but for a thumbnail. */
+/** Cancels the waiting and running jobs of the revision, except for a thumbnail. */
 export async function cancelJobs(
   { queue }: Pick<ProcessingDeps, 'queue'>,
   tx: Tx,
@@ -275,12 +280,12 @@ export async function cancelJobs(
   }
 }
 
-/** With the revision, so that a retry is not taken for the run that has just failed. */
+/** Returns the job key, which contains the revision so that a retry is not taken for the failed run. */
 function keyOf({ videoId, revision }: Target): string {
   return `${videoId}/${revision}`;
 }
 
-/** That of all images is the one that older versions use. */
+/** Returns the job key; that of all images matches older versions. */
 function imagesKeyOf(target: Target, task: ImagesTask): string {
   return task === 'ALL' ? keyOf(target) : `${keyOf(target)}/${task}`;
 }

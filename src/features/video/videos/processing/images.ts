@@ -17,12 +17,15 @@ import { findProcessed, type ProcessedVideo, updateProcessed } from './processed
 import * as repository from './repository.ts';
 import { hasPosterOf } from './rules.ts';
 
-/** Images may come to a video that is READY. */
+/** Images may be added to a READY video. */
 const DURING = ['PROCESSING', 'READY'] as const;
 
 type ImagesRun = Run<Static<typeof imagesJob.payload>>;
 
-/** The poster first, which a page shows as soon as the video can be played; then, where no encode makes them, the others. */
+/**
+ * Creates the poster first, which a page shows as soon as the video is playable; then the other images,
+ * unless an encode creates them.
+ */
 export async function makeImages(deps: ProcessingContext, run: ImagesRun): Promise<void> {
   const { db, scratchDir } = deps;
   const video = await begin(deps, run, DURING);
@@ -56,7 +59,7 @@ async function showPoster(
   await completeIfLast(deps, tx, append, await updateProcessed(tx, row, shown));
 }
 
-/** Storyboard and preview, in one try: a video is READY before them, and stays so without them. */
+/** Creates storyboard and preview in one try: a video becomes and stays READY without them. */
 async function makeOptional(deps: ProcessingContext, run: ImagesRun, images: ImageRun): Promise<void> {
   let names: string[];
   try {
@@ -77,7 +80,7 @@ async function makeOptional(deps: ProcessingContext, run: ImagesRun, images: Ima
   );
 }
 
-/** The folder of the poster, if there is one, so that its address stays; or a new one. */
+/** Returns the folder of the poster, if there is one, so that its URL is stable; otherwise a new one. */
 async function folderFor({ db }: Pick<ProcessingDeps, 'db'>, { id, revision }: VideoRow): Promise<string> {
   const row = await findProcessed(db, id, revision);
   if (row !== undefined && row.image_folder !== null && hasPosterOf(row)) return row.image_folder;
@@ -98,11 +101,7 @@ async function finishImages(
   });
 }
 
-/**
- * Stores the images that an encode has made on the way.
- *
- * @returns what shows them, in the transaction that shows the renditions.
- */
+/** Stores the images that an encode has produced. */
 export async function storeSideImages(
   deps: ProcessingDeps,
   video: VideoRow,
@@ -121,11 +120,11 @@ interface ImageRun {
   input: string;
   source: SourceInfo;
   storyboard: boolean;
-  /** What is in the folder already. */
+  /** Names of the poster images already in the folder. */
   poster?: readonly string[];
 }
 
-/** @returns the names of the images, which are in the folder. */
+/** @returns the names of the images in the folder. */
 async function makeSome(
   { store, transcoder }: ProcessingContext,
   { signal }: Run,
@@ -138,7 +137,10 @@ async function makeSome(
   return names;
 }
 
-/** A video is played without images as well: its processing goes on. A poster comes with the others. */
+/**
+ * Skips the images: processing continues, since the video is playable without them. A missing poster comes
+ * with the others.
+ */
 export async function skipImages(deps: ProcessingDeps, run: ImagesRun): Promise<void> {
   if (run.payload.task === 'POSTER') return;
   await commitRun(
@@ -152,7 +154,9 @@ export async function skipImages(deps: ProcessingDeps, run: ImagesRun): Promise<
   );
 }
 
-/** A moment of the original becomes the thumbnail, unless it was withdrawn or replaced meanwhile. */
+/**
+ * Sets a frame of the original as the thumbnail, unless the request was withdrawn or replaced in the interim.
+ */
 export async function makeThumbnail(
   deps: ProcessingContext,
   run: JobRun<Static<typeof thumbnailJob.payload>>,

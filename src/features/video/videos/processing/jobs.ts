@@ -8,7 +8,7 @@ const TWO_TRIES_SEC = [10];
 
 const target = { videoId: Type.String(), revision: Type.Integer({ minimum: 0 }) };
 
-/** Probes the original, decides what is made of it and makes what costs next to nothing. */
+/** Job that probes the original, plans its renditions and performs the steps that cost next to nothing. */
 export const prepareJob = defineJob({
   name: 'video.prepare',
   payload: Type.Object(target),
@@ -29,14 +29,17 @@ export const encodeJob = defineJob({
   retrySec: RETRY_SEC,
 });
 
-/** The renditions in other codecs than H.264, once the video is READY: nobody waits for them. */
+/** Job that encodes the renditions in codecs other than H.264 in the background, once the video is READY. */
 export const additionalCodecsJob = defineJob({
   name: 'video.further',
   payload: Type.Object(target),
   retrySec: TWO_TRIES_SEC,
 });
 
-/** Poster, preview and storyboard, where no encode makes them on the way. Without a task it is of an older version: all. */
+/**
+ * Job for poster, preview and storyboard, unless an encode creates them. Jobs of older versions have no task:
+ * all images.
+ */
 export const imagesJob = defineJob({
   name: 'video.images',
   payload: Type.Object({
@@ -46,21 +49,21 @@ export const imagesJob = defineJob({
   retrySec: TWO_TRIES_SEC,
 });
 
-/** The captions that come with the file. */
+/** Job for the captions that come with the file. */
 export const captionsJob = defineJob({
   name: 'video.captions',
   payload: Type.Object(target),
   retrySec: TWO_TRIES_SEC,
 });
 
-/** A moment of the video becomes its thumbnail. */
+/** Job that sets a moment of the video as its thumbnail. */
 export const thumbnailJob = defineJob({
   name: 'video.thumbnail',
   payload: Type.Object({ videoId: Type.String(), atSec: Type.Number({ minimum: 0 }) }),
   retrySec: TWO_TRIES_SEC,
 });
 
-/** Removes the folders of a processed video that nothing points to: of former revisions and of broken runs. */
+/** Job that removes unreferenced folders of a processed video, left by previous revisions and failed runs. */
 export const cleanUpJob = defineJob({
   name: 'media.delete',
   payload: Type.Object({ videoId: Type.String() }),

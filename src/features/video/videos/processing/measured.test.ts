@@ -58,7 +58,7 @@ test('a storyboard that fails is tried once, and the poster stays', async () => 
   assert.deepEqual([folder !== null, hasStoryboard, calls], [true, false, 2]);
 });
 
-test('what was measured replaces what was probed, and a difference of more than 2 % is noted', async () => {
+test('measured values replace probed ones, and a difference of more than 2 % is noted', async () => {
   rig.transcoder.measuredSec = 20;
   rig.start();
   const { duration_sec, processing_notes } = await rig.ended(await rig.addVideo());

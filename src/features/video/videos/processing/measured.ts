@@ -3,7 +3,7 @@ import type { Tx } from '../../../../platform/db/index.ts';
 import { type ProcessedVideo, updateProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 
-/** Differences that are larger are written to the notes. */
+/** Larger differences are noted. */
 const NOTED_SHARE = 0.02;
 
 interface Facts {
@@ -14,8 +14,8 @@ interface Facts {
 }
 
 /**
- * Replaces what was probed of a video by what was measured of its renditions, so that the API, playlists, images and
- * clips agree. Of the length a frame is no difference.
+ * Replaces the probed properties of a video by those measured on its renditions, so that the API, playlists,
+ * images and clips agree. A duration that differs by one frame counts as equal.
  */
 export async function reconcile(
   tx: Tx,
@@ -49,7 +49,8 @@ export async function reconcile(
 }
 
 /**
- * Pure. A copy tells size and frame rate as well; of what is encoded they are as they were planned.
+ * Derives the measured properties. Pure. A copied rendition also yields size and frame rate; encoded ones
+ * have the planned values.
  *
  * @returns null where nothing differs.
  */

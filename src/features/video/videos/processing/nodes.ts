@@ -4,7 +4,7 @@ import { newId } from '../../../../kernel/ids.ts';
 import type { Db } from '../../../../platform/db/index.ts';
 import * as repository from './repository.ts';
 
-/** A node that has not been seen for so long takes no work. */
+/** Time without a heartbeat after which a node receives no work. */
 const LOST_MS = 30_000;
 
 interface NodeDeps {
@@ -12,14 +12,14 @@ interface NodeDeps {
   clock: Clock;
 }
 
-/** The transcode slots that are alive in the cluster. */
+/** Counts the live transcode slots of the cluster. */
 export function countLiveSlots({ db, clock }: NodeDeps): Promise<number> {
   return repository.countSlots(db, dateFromMs(clock.ms() - LOST_MS));
 }
 
-/** This worker process in the registry of transcode nodes. */
+/** Registration of this worker process as a transcode node. */
 export interface TranscodeNode {
-  /** To be repeated every ten seconds or so. */
+  /** Renews the registration; called every ten seconds or so. */
   heartbeat(): Promise<void>;
   leave(): Promise<void>;
 }

@@ -44,7 +44,7 @@ const PLAIN = {
 };
 const never = new AbortController().signal;
 
-test('runs share one copy, which is kept for a while and then removed', async (t) => {
+test('runs share one copy, which is retained for a while and then removed', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { store, fetches } = remote();
   const dir = join(folder, 'shared');
@@ -67,7 +67,7 @@ test('runs share one copy, which is kept for a while and then removed', async (t
   await waitFor(async () => (await readdir(dir)).length === 0, { message: `the end of ${path}` });
 });
 
-test('a run that ends does not stop the fetch for the other one; the last one does', async () => {
+test('a run that ends does not stop the fetch of another one; the last one does', async () => {
   const { store, fetches } = remote();
   const dir = join(folder, 'aborted');
   const originals = createOriginals({ ...PLAIN, store, scratchDir: dir }, 50);
@@ -84,7 +84,7 @@ test('a run that ends does not stop the fetch for the other one; the last one do
   assert.deepEqual(await readdir(dir), []);
 });
 
-test('a fetch that fails is tried anew by the next run', async () => {
+test('a failed fetch is repeated by the next run', async () => {
   const { store, fetches } = remote();
   const originals = createOriginals({ ...PLAIN, store, scratchDir: join(folder, 'failed') }, 50);
   const one = originals.use('a', never, async () => {});
@@ -97,7 +97,7 @@ test('a fetch that fails is tried anew by the next run', async () => {
   assert.equal(await two, 'the film');
 });
 
-test('on a disk the stored file itself is read', async () => {
+test('originals in a disk store are read in place', async () => {
   const store = createDiskStore(join(folder, 'disk'));
   await store.put('w/1/v/1/original/1', 'the film', 'video/mp4');
   const originals = createOriginals({ ...PLAIN, store, scratchDir: join(folder, 'none') });
@@ -105,7 +105,7 @@ test('on a disk the stored file itself is read', async () => {
   assert.equal(path, store.localPath('w/1/v/1/original/1'));
 });
 
-test('a file that is read as a copy alone is copied, wherever it is, and what is stored stays', async () => {
+test('a file that must be converted is copied even from a local disk, and the stored file stays unchanged', async () => {
   const store = createDiskStore(join(folder, 'store'));
   await store.put('moving.webp', 'an animation', 'image/webp');
   const transcoder = {

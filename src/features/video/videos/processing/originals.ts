@@ -5,7 +5,7 @@ import type { BlobStore, Transcoder } from '../../../../media/contract/index.ts'
 
 /** Originals as local files for ffmpeg. */
 export interface Originals {
-  /** Runs `work` with the path of the file; it is there until `work` ends. */
+  /** Runs `work` with the path of the file, which exists until `work` ends. */
   use<T>(key: string, signal: AbortSignal, work: (path: string) => Promise<T>): Promise<T>;
 }
 
@@ -17,7 +17,7 @@ interface Copy {
   timer?: NodeJS.Timeout;
 }
 
-/** The next job of the same video comes at once, or has to wait for a slot. */
+/** Retention of a copy: the next job of the same video may start immediately or wait for a slot. */
 const KEEP_MS = 60_000;
 const MAX_ANSWERS = 1000;
 
@@ -28,15 +28,16 @@ interface OriginalsDeps {
 }
 
 /**
- * On a disk the stored file itself. Elsewhere a copy in `dir`, fetched once for all runs that read it at the same
- * time or shortly one after the other; likewise of a file that ffmpeg reads as a copy alone.
+ * Creates the access to originals. A disk store yields the stored file itself. Otherwise a copy in
+ * `scratchDir` is fetched once for all runs that read it concurrently or shortly after each other; so is a
+ * file that ffmpeg can only read as a copy.
  */
 export function createOriginals(
   { store, transcoder, scratchDir: dir }: OriginalsDeps,
   keepMs = KEEP_MS,
 ): Originals {
   const copies = new Map<string, Copy>();
-  /** Of files on a disk: a file does not change under its key. */
+  /** Cached results for files on a disk: a file does not change under its key. */
   const answers = new Map<string, boolean>();
 
   const needsCopy = async (key: string, path: string, signal: AbortSignal) => {
@@ -80,7 +81,7 @@ export function createOriginals(
       await rm(copy.dir, { recursive: true, force: true });
     };
     if (!isWhole) return remove();
-    // What is left when the process ends is removed by the next one.
+    // A copy that remains when the process ends is removed by the next one.
     copy.timer = setTimeout(() => void remove().catch(() => {}), keepMs).unref();
   };
 
@@ -101,7 +102,7 @@ export function createOriginals(
   };
 }
 
-/** The fetch may go on for others. */
+/** Rejects when the signal aborts; the fetch may continue for other runs. */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -50,7 +50,7 @@ export async function publishRenditions(
     const before = await repository.renditionsOf(tx, row.id, row.revision);
     await repository.finishRenditions(tx, row.id, row.revision, folder, made);
     const wasPlayable = before.some(({ kind, status }) => kind === 'VIDEO' && status === 'READY');
-    // One that replaces another makes nothing playable that was not.
+    // A video with a replacement has been playable before.
     if (!row.replaces && !wasPlayable && made.some(({ kind }) => kind === 'VIDEO')) {
       for (const hook of onPlayable) await hook(tx, append, row);
     }
@@ -60,9 +60,9 @@ export async function publishRenditions(
 }
 
 /**
- * What of the plan cannot be played yet.
+ * Returns the planned renditions that are not playable yet.
  *
- * @returns `audio`: what is heard by default, which comes with the first pictures; `otherAudio`: the rest.
+ * @returns `audio`: the default audio, which comes with the first video renditions; `otherAudio`: the rest.
  */
 export async function missingRenditions(
   { db }: Pick<ProcessingDeps, 'db'>,

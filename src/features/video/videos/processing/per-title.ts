@@ -29,7 +29,7 @@ export async function refineLadder(deps: ProcessingContext, step: EncodeStep): P
     return ladder;
   }
   await commitRun(deps, run, async (tx, _append, row) => {
-    // Sounds may have been left out meanwhile.
+    // Audio tracks may have been skipped in the interim.
     const now = await repository.findProcessing(tx, row.id, row.revision);
     const ladder = { ...refined, audio: now?.ladder.audio ?? refined.audio };
     await repository.updateProcessing(tx, row.id, row.revision, { ladder: JSON.stringify(ladder) });

@@ -17,7 +17,7 @@ import { updateProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import { additionalCodecs, topHeight } from './rules.ts';
 
-/** Probes the source, decides what is made of it, and copies the top rung where it can be shown as it is. */
+/** Probes the source, plans its renditions, and copies the top rung where it can be played as it is. */
 export async function prepare(deps: ProcessingContext, run: Run): Promise<void> {
   const video = await begin(deps, run);
   if (video === undefined) return;
@@ -46,7 +46,7 @@ async function probe(deps: ProcessingDeps, run: Run, video: VideoRow, input: str
   const isGoingOn = await commitRun(deps, run, async (tx, _append, row) => {
     const { video: picture, durationSec, chapters, notes } = source;
     await updateProcessed(tx, row, {
-      // Those that somebody has made stay.
+      // Chapters set by the owner stay.
       ...(row.chapters.length === 0 ? { chapters: JSON.stringify(chapters) } : {}),
       processing_notes: JSON.stringify(notes),
       duration_sec: durationSec,

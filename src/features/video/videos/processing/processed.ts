@@ -10,11 +10,11 @@ import { findVideo } from './repository.ts';
 
 /** A video as its processing sees it: with the file that is to replace its own, where the revision is that file's. */
 export interface ProcessedVideo extends VideoRow {
-  /** The video goes on playing what it has until this one is done. */
+  /** Whether the processed file replaces another, which the video plays until this one is done. */
   replaces: boolean;
 }
 
-/** Under the lock of the video; undefined when nothing is made of this revision any more. */
+/** Locks the video; returns undefined when this revision is no longer processed. */
 export async function lockProcessed(
   tx: Tx,
   videoId: string,
@@ -42,7 +42,7 @@ async function overlaid(
   return row && overlay(video, row);
 }
 
-/** Undefined when it has ended. */
+/** Returns undefined when the replacement has ended. */
 export function overlay(video: VideoRow, row: ReplacementRow): ProcessedVideo | undefined {
   const { status } = row;
   if (status !== 'QUEUED' && status !== 'PROCESSING') return undefined;
@@ -70,7 +70,7 @@ type ProcessedChange = Pick<
   | 'updated_at'
 >;
 
-/** Of the file that is processed, whether it plays already or not. */
+/** Updates the row of the file being processed, whether it plays already or not. */
 export async function updateProcessed(
   tx: Tx,
   row: ProcessedVideo,

@@ -29,19 +29,23 @@ import { lockProcessed } from './processed.ts';
 import * as repository from './repository.ts';
 import { priorityOf } from './rules.ts';
 
-/** Nothing was heard of a processing for so long: its next step may have got lost. */
+/** Time without progress after which the next step of a processing is considered lost. */
 const QUIET_MS = 15 * 60_000;
-/** Probing and copying are mostly reading: two of them beside the encodes. */
+/** Concurrent preparations in addition to the encodes: probing and copying are mostly reads. */
 const PREPARE_SLOTS = 2;
 
 export interface VideoProcessor extends VideoProcessing {
-  /** What this process does of the jobs. @param slots encodes at once; 0 leaves all of it to other nodes. */
+  /**
+   * Returns the workers of this process.
+   *
+   * @param slots concurrent encodes; 0 leaves all of them to other nodes.
+   */
   workers(slots: number): JobWorker[];
-  /** Of this process, for what it writes on the way; gone with the next start. */
+  /** Scratch folder of this process; removed at the next start. */
   readonly scratchDir: string;
-  /** Removes what runs of a former life of this node left on its disk. */
+  /** Removes files that runs of an earlier process left on the disk of this node. */
   clearScratch(): Promise<void>;
-  /** Enqueues again what should be there; the queue knows what is. */
+  /** Enqueues missing jobs again; the queue ignores those it already has. */
   sweep(): Promise<void>;
 }
 
@@ -144,7 +148,7 @@ function createWorkers(deps: ProcessingContext, slots: number): JobWorker[] {
   ];
 }
 
-/** Every kind of job of the processing, for the registry. */
+/** All processing jobs, for the registry. */
 export const processingJobs = [
   prepareJob,
   encodeJob,

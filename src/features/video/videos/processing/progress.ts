@@ -9,7 +9,7 @@ const EVERY_MS = 2000;
 export interface ProgressWriter {
   /** 0 to 1. */
   report(fraction: number): void;
-  /** Resolves when the last write is over; later reports are ignored. */
+  /** Resolves after the last write; later reports are ignored. */
   end(): Promise<void>;
 }
 

@@ -26,7 +26,7 @@ export function findVideo(db: Db, id: string): Promise<VideoRow | undefined> {
     .executeTakeFirst();
 }
 
-/** Undefined until the source of this revision has been probed. */
+/** Returns undefined until the source of this revision has been probed. */
 export async function findProcessing(
   db: Db,
   videoId: string,
@@ -54,7 +54,10 @@ export interface NewProcessing {
   now: Date;
 }
 
-/** What was known of former revisions goes, but for the file that plays and those that it has just replaced. */
+/**
+ * Inserts a processing. Deletes those of previous revisions, except of the file that plays and of files that
+ * it replaced.
+ */
 export async function insertProcessing(tx: Tx, made: NewProcessing): Promise<void> {
   const { videoId, revision, source, ladder, mode, alignToSource, now } = made;
   await sql`
@@ -127,7 +130,7 @@ export async function updateProcessing(
     .execute();
 }
 
-/** Sounds that are not to be made after all. */
+/** Deletes pending audio renditions that are no longer planned. */
 export async function deleteUnplannedAudio(
   tx: Tx,
   videoId: string,
@@ -172,7 +175,7 @@ interface Finished {
   status: 'READY' | 'PROCESSING';
 }
 
-/** The figures and the files of one rendition. */
+/** Stores the properties and files of one rendition. */
 export async function finishRendition(
   tx: Tx,
   videoId: string,
@@ -252,7 +255,10 @@ function progressOf(videoId: string, revision: number) {
       where video_id = ${videoId} and revision = ${revision} and codec = 'H264') rung`;
 }
 
-/** Weighted by pixels and frame rate (docs/decisions/transcoding.md#progress); 100 is for READY alone. */
+/**
+ * Updates the progress, weighted by pixels and frame rate (docs/decisions/transcoding.md#progress); 100 is
+ * reserved for READY.
+ */
 async function sumProgress(db: Db, videoId: string, revision: number): Promise<void> {
   await sql`
     update video set progress_percent = greatest(progress_percent, least(99, total.percent))
@@ -312,7 +318,7 @@ export async function finishChunk(
     .execute();
 }
 
-/** A folder that no other run has or will have: `r<revision>a<number>`. */
+/** Claims a folder that no other run uses: `r<revision>a<number>`. */
 export async function claimFolder(db: Db, videoId: string, revision: number): Promise<string> {
   const { rows } = await sql<{ number: number }>`
     insert into video_folder (video_id, revision, number)
@@ -320,11 +326,11 @@ export async function claimFolder(db: Db, videoId: string, revision: number): Pr
     on conflict do nothing
     returning number`.execute(db);
   const number = rows[0]?.number;
-  // Another run of this video took the number at the same moment.
+  // A concurrent run of this video took the number.
   return number === undefined ? claimFolder(db, videoId, revision) : `r${revision}a${number}`;
 }
 
-/** Folders of a processed video that nothing points to; none while something is being made of it. */
+/** Lists unreferenced folders of a processed video; none while it is being processed. */
 export async function unusedFolders(db: Db, videoId: string): Promise<{ number: number; name: string }[]> {
   const { rows } = await sql<{ number: number; name: string }>`
     select folder.number, 'r' || folder.revision || 'a' || folder.number as name
@@ -346,7 +352,7 @@ export async function forgetFolder(db: Db, videoId: string, number: number): Pro
   await db.deleteFrom('video_folder').where('video_id', '=', videoId).where('number', '=', number).execute();
 }
 
-/** Rows of former revisions that never played to their end, and what was only needed on the way. */
+/** Deletes the chunks, and the renditions of previous revisions except playable ones of replaced files. */
 export async function deletePreviousRevisions(tx: Tx, videoId: string, revision: number): Promise<void> {
   await tx.deleteFrom('video_chunk').where('video_id', '=', videoId).execute();
   await tx
@@ -360,7 +366,7 @@ export async function deletePreviousRevisions(tx: Tx, videoId: string, revision:
     .execute();
 }
 
-/** Videos in whose processing nothing has happened since `before`. */
+/** Lists videos whose processing has been inactive since `before`. */
 export async function listStalledProcessing(
   db: Db,
   before: Date,
@@ -387,7 +393,7 @@ export async function listStalledProcessing(
   );
 }
 
-/** The transcode slots of all nodes seen since `since`. */
+/** Counts the transcode slots of all nodes seen since `since`. */
 export async function countSlots(db: Db, since: Date): Promise<number> {
   const { slots } = await db
     .selectFrom('transcode_node')

@@ -100,12 +100,12 @@ const CASES: [string, Partial<ProcessingState>, string[]][] = [
   ],
 ];
 for (const [name, standing, expected] of CASES) {
-  test(`what comes next: ${name}`, () => {
+  test(`next steps: ${name}`, () => {
     assert.deepEqual(named(nextSteps({ ...base, ...standing })), expected);
   });
 }
 
-test('captions have a tag of their own each, by what they are for', () => {
+test('each captions track has a tag of its own, according to its purpose', () => {
   const track = {
     streamIndex: 2,
     language: 'en',
@@ -128,7 +128,7 @@ test('captions have a tag of their own each, by what they are for', () => {
   );
 });
 
-test('the plan gives the top; a test workspace has 720 lines', () => {
+test('the plan limits the top rung; a test workspace has 720 lines', () => {
   assert.deepEqual(
     (['FREE', 'STAR', 'PRO', 'VIP'] as const).map((plan) => [
       topHeight(plan, 'live'),
@@ -164,7 +164,7 @@ test('five minutes of full HD are long, and ten seconds of a clip; a minute and 
   assert.equal(isLong(ladder([1080, 360], true), whole(600)), false);
 });
 
-test('the pictures are looked at where that is a small part of the work', () => {
+test('the content is analyzed where that is a small part of the work', () => {
   const large = ladder([2160, 1080, 720, 480, 360]);
   assert.equal(isWorthAnalyzing('REST', large, 60), true);
   assert.equal(isWorthAnalyzing('REST', large, 59), false);

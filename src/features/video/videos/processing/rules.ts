@@ -12,16 +12,16 @@ export function topHeight(plan: Plan, mode: Mode): number {
   return mode === 'test' ? Math.min(maxUploadHeight, TEST_MODE_HEIGHT) : maxUploadHeight;
 }
 
-/** Codecs beside H.264 that the plan pays for, of those that the machine can make. */
+/** Returns the codecs besides H.264 that the plan includes and the machine can encode. */
 export function additionalCodecs(plan: Plan, able: readonly VideoCodec[]): VideoCodec[] {
   return PLANS[plan].furtherCodecs ? able.filter((codec) => codec !== 'H264') : [];
 }
 
-/** What takes a transcode slot. */
+/** Tasks that occupy a transcode slot. */
 export const ENCODE_TASKS = ['FIRST', 'AUDIO', 'SPLIT', 'CHUNK', 'STITCH', 'REST'] as const;
 export type EncodeTask = (typeof ENCODE_TASKS)[number];
 
-/** Within a plan: first what makes a video playable or whole. */
+/** Priorities within a plan: tasks after which a video is playable or complete come first. */
 const TASK_PRIORITY: Readonly<Record<EncodeTask, number>> = {
   FIRST: 6,
   AUDIO: 0,
@@ -48,7 +48,10 @@ const LONG_SEC = 120;
 /** A clip is made to be shown at once (docs/decisions/clips.md#time-to-first-playback). */
 const LONG_FOR_CLIP_SEC = 2;
 
-/** Is the wait for the whole ladder so long that its lowest rung is made first, for something to be seen? */
+/**
+ * Reports whether the whole ladder takes long enough that its lowest rung is encoded first, for early
+ * playback.
+ */
 export function isLong(
   ladder: LadderPlan,
   { durationSec, isClip }: Pick<ProcessingState, 'durationSec' | 'isClip'>,
@@ -56,7 +59,7 @@ export function isLong(
   return ladder.rungs.length > 1 && waitSecOf(ladder, durationSec) > (isClip ? LONG_FOR_CLIP_SEC : LONG_SEC);
 }
 
-/** How long two cores take for what is to be encoded. */
+/** Estimates the seconds that two cores need for the rungs to encode. */
 function waitSecOf({ rungs }: LadderPlan, durationSec: number): number {
   const rate = rungs
     .filter((rung) => !rung.isCopy)
@@ -68,13 +71,13 @@ function waitSecOf({ rungs }: LadderPlan, durationSec: number): number {
 const LOOK_MIN_SEC = 60;
 const LOOK_MIN_WAIT_SEC = 45;
 
-/** Is it time to find out what the pictures need, and has nobody done so? */
+/** Reports whether the content should be analyzed now, and has not been analyzed yet. */
 export function isWorthAnalyzing(task: EncodeTask, ladder: LadderPlan, durationSec: number): boolean {
   if (task !== 'REST' || ladder.keyframeSec !== undefined) return false;
   return durationSec >= LOOK_MIN_SEC && waitSecOf(ladder, durationSec) >= LOOK_MIN_WAIT_SEC;
 }
 
-/** Where a processing stands, as far as the choice of what comes next needs it. */
+/** State of a processing that determines the next steps. */
 export interface ProcessingState {
   mode: 'WHOLE' | 'SPLIT' | 'CHUNKS';
   ladder: LadderPlan;
@@ -83,7 +86,7 @@ export interface ProcessingState {
   hasPoster: boolean;
   imagesDone: boolean;
   captionsDone: boolean;
-  /** Names of the renditions that are READY. */
+  /** Names of the READY renditions. */
   ready: ReadonlySet<string>;
   chunks: readonly { number: number; isDone: boolean }[];
 }
@@ -93,7 +96,7 @@ export function hasPosterOf(video: { image_folder: string | null; revision: numb
   return video.image_folder?.startsWith(`r${video.revision}a`) ?? false;
 }
 
-/** The poster alone, or all images. */
+/** Tasks of the images queue: only the poster, or all images. */
 export const IMAGES_TASKS = ['POSTER', 'ALL'] as const;
 export type ImagesTask = (typeof IMAGES_TASKS)[number];
 
@@ -112,8 +115,8 @@ export function isOptional(
 }
 
 /**
- * What may be done now. A step that already waits or runs is named again: the queue does not add it twice.
- * Nothing is left to do when it is empty: the video is READY.
+ * Returns the steps that can run now. A step that already waits or runs is included again: the queue does not
+ * add it twice. When there are none, the video is READY.
  */
 export function nextSteps(standing: ProcessingState): NextStep[] {
   const { ladder, ready, captionsDone } = standing;
@@ -125,7 +128,10 @@ export function nextSteps(standing: ProcessingState): NextStep[] {
   ];
 }
 
-/** They come with the first run that decodes the whole; what can be seen before that, or takes long, has a poster at once. */
+/**
+ * Returns the image steps. Images come with the first run that decodes the whole file; a video that is
+ * playable earlier, or takes long, gets a poster immediately.
+ */
 function imageSteps(standing: ProcessingState): NextStep[] {
   const { mode, ladder, ready, hasPoster, imagesDone } = standing;
   if (imagesDone) return [];
@@ -144,7 +150,7 @@ interface EncodeStep {
 function encodeSteps(standing: ProcessingState): EncodeStep[] {
   const { ladder, ready } = standing;
   const pictures = ladder.rungs.every((rung) => ready.has(rung.name)) ? [] : pictureSteps(standing);
-  // What is heard by default comes with the first pictures.
+  // The default audio comes with the first video renditions.
   const isWhole = ladder.audio.slice(1).every(({ name }) => ready.has(name));
   return isWhole ? pictures : [...pictures, { task: 'AUDIO' }];
 }
@@ -152,7 +158,7 @@ function encodeSteps(standing: ProcessingState): EncodeStep[] {
 function pictureSteps(standing: ProcessingState): EncodeStep[] {
   const { mode, ladder, ready, chunks } = standing;
   const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
-  // The chunks have no sound: it is made with the first rung.
+  // The chunks have no audio: it is encoded with the first rung.
   if (!isPlayable && (mode !== 'WHOLE' || isLong(ladder, standing))) return [{ task: 'FIRST' }];
   if (mode === 'WHOLE') return [{ task: 'REST' }];
   if (mode === 'SPLIT') return [{ task: 'SPLIT' }];

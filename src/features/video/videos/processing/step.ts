@@ -6,7 +6,7 @@ import type * as repository from './repository.ts';
 
 export type EncodeRun = Run<Static<typeof encodeJob.payload>>;
 
-/** What a task of the encode queue works on. */
+/** Context of a task of the encode queue. */
 export interface EncodeStep {
   run: EncodeRun;
   video: VideoRow;

@@ -20,7 +20,7 @@ after(() => rig.close());
 const ready = async (id: string) =>
   (await rig.renditions(id)).filter(({ status }) => status === 'READY').map(({ name }) => name);
 
-test('the other sounds of a source are made beside its pictures, and are no video by themselves', async () => {
+test('additional audio tracks are encoded in parallel with the video and are not playable by themselves', async () => {
   const pictures = gate();
   rig.transcoder.audio.push(audioPlan({ name: 'audio-1', track: 1, language: 'de', label: 'Deutsch' }));
   rig.transcoder.before.encode = async (signal) => {
@@ -38,7 +38,7 @@ test('the other sounds of a source are made beside its pictures, and are no vide
   assert.deepEqual(facts.sort(), ['0 null Main', '1 de Deutsch']);
 });
 
-test('a video is READY without another sound that cannot be made, and says so', async () => {
+test('a video becomes READY without an additional audio track that cannot be encoded, and notes it', async () => {
   rig.transcoder.before.encode = async () => {
     if (rig.transcoder.calls.at(-1) !== 'encode') return;
     throw new MediaFileError('CORRUPT_INPUT', 'The file is damaged or incomplete.');
@@ -59,7 +59,7 @@ test('a video is READY without another sound that cannot be made, and says so', 
   ]);
 });
 
-test('captions and chapters of the file become those of the video, but for what somebody has made', async () => {
+test('captions and chapters of the file become those of the video, except where the owner has provided others', async () => {
   const { source } = rig.transcoder;
   const track = { streamIndex: 2, language: 'en', isDefault: false, isForced: false, isSdh: false };
   const named = (title: string | null, more = {}) => ({ ...track, title, ...more });

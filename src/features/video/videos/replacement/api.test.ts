@@ -40,7 +40,7 @@ async function used(): Promise<number> {
   return (await query.executeTakeFirstOrThrow()).storage_bytes;
 }
 
-test('the file comes by an upload of its own, and the video is as before meanwhile', async () => {
+test('the file arrives by an upload of its own while the video stays unchanged', async () => {
   const id = await ready({ metadata: { a: 'b' }, view_count: 7 });
   const { replacement: none, ...before } = Object((await read(id)).at('data'));
   assert.equal(none, null);
@@ -74,7 +74,7 @@ test('the file comes by an upload of its own, and the video is as before meanwhi
   assert.equal(waits.length, 0);
 });
 
-test('only a READY video has a file to replace, and its name and size may be told later', async () => {
+test('only the file of a READY video can be replaced, and its name and size may be sent later', async () => {
   const waits = await insertVideo(app.container.db, account.live);
   (await start(waits)).assertError('CONFLICT', 'status');
   (await start('vid_01kafe3n4pfx2v9yq6m8d7t5zr')).assertError('NOT_FOUND');
@@ -84,7 +84,7 @@ test('only a READY video has a file to replace, and its name and size may be tol
   (await cancel(id)).assertOk(200);
 });
 
-test('both files count: one for which there is no room is refused', async () => {
+test('both files count: a replacement that exceeds the storage is rejected', async () => {
   const id = await ready({ storage_bytes: 100 });
   const { db } = app.container;
   const usedBefore = await used();
@@ -102,7 +102,7 @@ test('both files count: one for which there is no room is refused', async () => 
   await setUsed(usedBefore);
 });
 
-test('a session that ends without the file fails the replacement alone', async () => {
+test('a session that ends without the file fails only the replacement', async () => {
   const id = await ready();
   const usedBefore = await used();
   const cases: [code: string, end: (uploadId: string, url: string) => Promise<unknown>][] = [
@@ -147,7 +147,7 @@ test('a session that ends without the file fails the replacement alone', async (
   assert.equal((await read(id)).at('data.replacement'), null, 'put away');
 });
 
-test('a deleted video takes what was to replace its file with it', async () => {
+test('deleting a video also deletes the pending replacement of its file', async () => {
   const id = await ready({ storage_bytes: 0 });
   const usedBefore = await used();
   const url = (await start(id, FILE)).assertOk(201).string('data.upload.uploadUrl');
@@ -185,7 +185,7 @@ async function replaced() {
   return { id, original };
 }
 
-test('the former file is in no playlist, but can be played to its end by those who have begun', async () => {
+test('the previous file is in no playlist, but current viewers can play it to its end', async () => {
   const usedBefore = await used();
   const { id, original } = await replaced();
   const get = async (path: string) => (await fetch(`${app.url}/v/${id}/${path}`)).status;
@@ -204,7 +204,7 @@ test('the former file is in no playlist, but can be played to its end by those w
   assert.equal((await rows.execute()).length, 0);
 });
 
-test('storage that is needed is taken from former files first', async () => {
+test('previous files are removed first to free storage', async () => {
   const { original } = await replaced();
   const usedBefore = await used();
   const fill = PLANS.FREE.storageBytes - usedBefore;

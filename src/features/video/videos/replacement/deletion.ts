@@ -4,7 +4,7 @@ import { updateVideo, type VideoRow } from '../repository.ts';
 import type { ReplacementRow } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** A file that is there counts until it is removed. */
+/** A stored file counts until it is removed. */
 export async function releaseUnusedReservation(
   tx: Tx,
   hold: StorageReservation,
@@ -16,7 +16,7 @@ export async function releaseUnusedReservation(
   if (original === null) await hold.release(tx, { workspaceId, videoId, ...source });
 }
 
-/** The video is deleted: what is being replaced ends, and what there is of it goes with the files of the video. */
+/** Ends the replacements of a deleted video; their files are removed with those of the video. */
 export async function takeOverReplacements(
   tx: Tx,
   hold: StorageReservation,

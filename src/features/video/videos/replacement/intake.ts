@@ -53,7 +53,11 @@ export async function awaitReplacement(
   return row;
 }
 
-/** UPLOADING → QUEUED. @returns false when the file is not waited for any more. */
+/**
+ * Moves a replacement from UPLOADING to QUEUED.
+ *
+ * @returns false when the file is no longer expected.
+ */
 export async function receiveReplacement(
   { clock, processing, hold, tx, append, row }: Intake,
   replacement: ReplacementRow,
@@ -82,7 +86,7 @@ export async function endReplacement(
   if (replacement.ended_at !== null) return false;
   const { revision } = replacement;
   await hold.release(tx, { workspaceId: row.workspace_id, videoId: row.id, ...sourceOf(replacement) });
-  // Whoever brought the file removes it.
+  // The source removes the file.
   await updateReplacement(tx, replacement, { original_key: null });
   await failReplacement({ tx, append, row: { ...row, revision }, now: clock.now() }, failure);
   await processing.discard(tx, replacement);

@@ -30,7 +30,7 @@ afterEach(() => rig.stop());
 after(() => rig.close());
 
 const types = async (id: string) => (await rig.eventsOf(id)).map(({ type }) => type);
-/** What players are shown: the renditions of the video's own revision. */
+/** Returns the renditions visible to players, those of the video's own revision. */
 async function played(id: string): Promise<string[]> {
   const { revision } = await rig.find(id);
   const rows = await rig.renditions(id);
@@ -39,7 +39,7 @@ async function played(id: string): Promise<string[]> {
   );
 }
 
-/** Those of the images, and of these renditions. */
+/** Returns the folders of the images and of these renditions. */
 function foldersOf(one: VideoRow, other: VideoRow, paths: readonly string[]): Set<string | null | undefined> {
   return new Set([one.image_folder, other.image_folder, ...paths.map((path) => path.split('/')[0])]);
 }
@@ -50,7 +50,7 @@ async function readyVideo(): Promise<string> {
   return id;
 }
 
-test('the video plays its file until the other one is done, and then that one as a whole', async () => {
+test('the video plays its file until the replacement is done, and then only the new one', async () => {
   rig.start();
   const id = await readyVideo();
   const before = await rig.find(id);
@@ -84,7 +84,7 @@ test('the video plays its file until the other one is done, and then that one as
     playbackUrl: `https://m.test/v/${id}/master.m3u8`,
     ...{ thumbnailUrl: after.image_folder, externalId: null, sequence: 5 },
   });
-  // What the former file was made of stays for those in the middle of it; the clean-up knows.
+  // Files of the previous revision stay for current viewers; the clean-up respects that.
   await rig.hurry();
   await waitFor(async () => (await rig.openJobs()).length === 0, { message: 'the clean-up' });
   assert.deepEqual(new Set(await rig.folders(id)), foldersOf(before, after, [...former, ...now]));
@@ -98,7 +98,7 @@ test('the video plays its file until the other one is done, and then that one as
   assert.deepEqual(facts.map(({ amount }) => Number(amount)).sort(), [10_000, 20_000]);
 });
 
-test('a file that cannot be played changes nothing, and is removed', async () => {
+test('an unplayable replacement changes nothing, and is removed', async () => {
   rig.start();
   const id = await readyVideo();
   const before = await rig.find(id);
@@ -141,7 +141,7 @@ test('a file that cannot be played changes nothing, and is removed', async () =>
   assert.equal((await rig.find(id)).revision, 2, 'no revision is used twice');
 });
 
-test('workers that end in the middle lose nothing: the next ones finish it', async () => {
+test('workers that stop midway lose nothing: the next ones finish the replacement', async () => {
   rig.start();
   const id = await readyVideo();
   const held = gate();
@@ -158,7 +158,7 @@ test('workers that end in the middle lose nothing: the next ones finish it', asy
   assert.equal((await types(id)).filter((type) => type === 'video.replaced').length, 1);
 });
 
-test('one whose job got lost is begun again by the sweep', async () => {
+test('a replacement whose job was lost is restarted by the sweep', async () => {
   rig.start();
   const id = await readyVideo();
   await rig.stop();
@@ -174,7 +174,7 @@ test('one whose job got lost is begun again by the sweep', async () => {
   assert.equal((await replaced(rig, id)).status, 'READY');
 });
 
-test('what came with the file goes with it; what somebody has given the video stays', async () => {
+test('captions and chapters of the file are replaced with it; those set by the owner stay', async () => {
   const { source } = rig.transcoder;
   const track = { streamIndex: 2, isDefault: false, isForced: false, isSdh: false };
   source.captions = [{ ...track, language: 'fr', title: 'Vieux' }];
@@ -229,7 +229,7 @@ test('what came with the file goes with it; what somebody has given the video st
   assert.deepEqual((await rig.find(id)).chapters, chosen.slice(0, 1));
 });
 
-test('nothing is made of the former file any more, in other codecs neither', async () => {
+test('the previous file is no longer encoded, including in additional codecs', async () => {
   rig.transcoder.further = ['HEVC'];
   const held = gate();
   rig.transcoder.before.encode = async (signal) => {

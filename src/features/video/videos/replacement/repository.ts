@@ -14,10 +14,10 @@ export interface ReplacementSource {
 /** The only one that may be under way. */
 const OPEN = sql<boolean>`status in ('UPLOADING', 'QUEUED', 'PROCESSING')`;
 
-/** At most so many at once. */
+/** Maximum number of rows per batch. */
 const BATCH = 100;
 
-/** In a revision that the video has never had; what is left of earlier ones and has no files goes. */
+/** Inserts a replacement with a new revision; rows of earlier ones that have no files left are deleted. */
 export async function insertReplacement(
   tx: Tx,
   { revision, ...replacement }: Omit<Insertable<VideoReplacementTable>, 'status'>,
@@ -86,7 +86,7 @@ export function replacementFrom(
   return query.orderBy('revision', 'desc').limit(1).executeTakeFirst();
 }
 
-/** What brings the file of a replacement. */
+/** Returns the source of a replacement's file. */
 export function sourceOf({
   upload_id: uploadId,
   import_id: importId,
@@ -108,7 +108,7 @@ export function updateReplacement(
     .executeTakeFirstOrThrow();
 }
 
-/** Those that came to nothing and whose files may still be there. */
+/** Lists failed and canceled replacements whose files may still exist. */
 export function listDiscardedReplacements(db: Db, videoId: string): Promise<ReplacementRow[]> {
   return db
     .selectFrom('video_replacement')
@@ -122,7 +122,7 @@ export function listDiscardedReplacements(db: Db, videoId: string): Promise<Repl
     .execute();
 }
 
-/** Those in whose processing nothing has happened since `before`. */
+/** Lists replacements whose processing has been inactive since `before`. */
 export function findQuiet(db: Db, before: Date): Promise<{ id: string; revision: number }[]> {
   return (
     db
@@ -139,7 +139,10 @@ export function findQuiet(db: Db, before: Date): Promise<{ id: string; revision:
   );
 }
 
-/** What was replaced and is kept no longer than until then, by any video; or that of one workspace, oldest first. */
+/**
+ * Lists previous files, earliest expiry first: those retained until at most `until`, or those of one
+ * workspace.
+ */
 export function listPreviousFiles(db: Db, { until, workspaceId }: { until?: Date; workspaceId?: string }) {
   let query = db
     .selectFrom('video_replacement as r')
@@ -153,7 +156,7 @@ export function listPreviousFiles(db: Db, { until, workspaceId }: { until?: Date
   return query.orderBy('r.previous_kept_until').limit(BATCH).execute();
 }
 
-/** What all of a workspace take that were replaced. */
+/** Returns the storage used by the previous files of a workspace. */
 export async function previousFileBytes(db: Db, workspaceId: string): Promise<number> {
   const { bytes } = await db
     .selectFrom('video_replacement as r')
@@ -168,7 +171,7 @@ export async function previousFileBytes(db: Db, workspaceId: string): Promise<nu
 
 export type PreviousFile = Awaited<ReturnType<typeof listPreviousFiles>>[number];
 
-/** Rows of a revision that will not be played any more, or never were. */
+/** Deletes the rows of a revision that will not play anymore, or never did. */
 export async function deleteRevision(tx: Tx, videoId: string, revision: number): Promise<void> {
   for (const table of ['video_rendition', 'video_chunk', 'video_processing'] as const) {
     await tx.deleteFrom(table).where('video_id', '=', videoId).where('revision', '=', revision).execute();
@@ -184,7 +187,7 @@ export function foldersOf(db: Db, videoId: string, revision: number): Promise<{ 
     .execute();
 }
 
-/** The original of a revision that was replaced, while it is kept. */
+/** Finds the original of a previous revision while it is retained. */
 export async function findPreviousOriginal(
   db: Db,
   videoId: string,
@@ -199,7 +202,7 @@ export async function findPreviousOriginal(
   return row?.previous_original_key ?? null;
 }
 
-/** What replacements of a video take beside it. */
+/** Returns the storage used by the replacements and previous files of a video. */
 export async function replacementBytes(tx: Tx, videoId: string): Promise<number> {
   const { bytes } = await tx
     .selectFrom('video_replacement')

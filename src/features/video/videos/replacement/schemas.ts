@@ -26,7 +26,9 @@ export const Replacement = namedSchema(
   },
 );
 
-/** Null when it is done, or was given up: the video is as it is. */
+/**
+ * Returns the open or failed replacement; null when there is none left, because it is done or was canceled.
+ */
 export function toReplacement(
   row: NonNullable<VideoDetails['replacement']>,
 ): Static<typeof Replacement> | null {

@@ -29,7 +29,7 @@ export interface Replacements {
 
 interface Started {
   video: VideoDetails;
-  /** As partners are shown it; null where the file is fetched. */
+  /** Upload session as returned to partners; null where the file is fetched. */
   upload: object | null;
 }
 

@@ -16,7 +16,7 @@ import { toLinked } from '../schemas.ts';
 import type { Step, VideoFailure } from '../transitions.ts';
 import { findReplacement, type ReplacementRow, updateReplacement } from './repository.ts';
 
-/** Who pauses a film that was replaced meanwhile can go on for so long after it would have ended. */
+/** Extra time for which a replaced file stays playable for viewers who pause, added to its duration. */
 const PAUSE_MS = HOUR_MS;
 
 type ReplacementStep = Step & { row: ProcessedVideo };
@@ -83,7 +83,11 @@ export async function swapFile(
   return after;
 }
 
-/** Those that came with the former file, or were heard in it. @returns their files. */
+/**
+ * Replaces the captions that came with the previous file or were generated from it.
+ *
+ * @returns their files.
+ */
 async function replaceCaptions(step: ReplacementStep, made: ReplacementRow): Promise<string[]> {
   const { tx, row } = step;
   const heard = await deleteAutoCaptions(tx, row.id);
@@ -93,7 +97,10 @@ async function replaceCaptions(step: ReplacementStep, made: ReplacementRow): Pro
   return [...heard, ...former, ...unused];
 }
 
-/** Those of the new file, unless somebody has given the video others: of these, what the new file is long enough for. */
+/**
+ * Returns the chapters of the new file. Chapters set by the owner take precedence; those that start after its
+ * end are dropped.
+ */
 async function chaptersOf(tx: Tx, former: VideoRow, made: ReplacementRow): Promise<Chapter[]> {
   const processing = await findProcessing(tx, former.id, former.revision);
   const isOfFile = isDeepStrictEqual(former.chapters, processing?.source.chapters ?? []);
@@ -122,7 +129,7 @@ async function announce(
   });
 }
 
-/** FAILED; the video plays what it has: `video.replacement.failed`. */
+/** Fails a replacement: `video.replacement.failed`. The video plays its current file. */
 export async function failReplacement(
   {
     tx,

@@ -11,23 +11,21 @@ import type { VideoDetails, VideoRow } from '../repository.ts';
 import * as repository from '../repository.ts';
 import type { LockVideo } from '../with-locked-video.ts';
 
-/** The thumbnail that was chosen instead of the poster. Functions reject with NOT_FOUND for a missing video. */
+/** Custom thumbnails in place of the poster. Functions reject with NOT_FOUND for a missing video. */
 export interface Thumbnails {
-  /** @throws {AppError} BAD_REQUEST, field `file`, when the bytes are no picture. */
+  /** @throws {AppError} BAD_REQUEST, field `file`, when the bytes are not an image. */
   put(workspaceId: string, videoId: string, bytes: Uint8Array): Promise<VideoDetails>;
-  /**
-   * A moment of the video, shown as soon as it has been taken.
-   *
-   * @param atSec null when the request named none.
-   * @throws {AppError} BAD_REQUEST, field `file` or `atSec`, for none and for one behind the end; CONFLICT before the
-   * video is READY.
-   */
+  /** Requests a moment of the video as the thumbnail, shown as soon as it has been extracted. */
   take(workspaceId: string, videoId: string, atSec: number | null): Promise<VideoDetails>;
-  /** Back to the poster. @throws {AppError} NOT_FOUND when none was chosen. */
+  /**
+   * Restores the poster.
+   *
+   * @throws {AppError} NOT_FOUND when there is no custom thumbnail.
+   */
   remove(workspaceId: string, videoId: string): Promise<void>;
 }
 
-/** Of a picture as it is sent. */
+/** Maximum size of an uploaded image. */
 export const THUMBNAIL_MAX_BYTES = 5_242_880;
 const LONG_SIDE = 1280;
 
@@ -45,7 +43,7 @@ export function createThumbnails(deps: Deps): Thumbnails {
   const { store, disk, images, processing, clock, videos, locked } = deps;
   const keyOf = (workspaceId: string, videoId: string, file: string) =>
     `${videoPrefix({ workspace_id: workspaceId, id: videoId })}/thumbnails/${file}`;
-  /** What was asked for before counts no more. */
+  /** Replaces the thumbnail file and withdraws a pending thumbnail request. */
   const replace = async (tx: Tx, row: VideoRow, file: string | null) => {
     await processing.thumbnail(tx, row, null);
     await repository.updateVideo(tx, row.id, { thumbnail_file: file, updated_at: clock.now() });

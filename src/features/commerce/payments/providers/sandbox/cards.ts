@@ -1,16 +1,16 @@
 import type { DeclineCode } from '../provider.ts';
 
-/** What a test card does (docs/guides/money.md#test-cards). */
+/** Test card and its behavior (docs/guides/money.md#test-cards). */
 interface TestCard {
-  /** For the page that lists them. */
+  /** Description on the page that lists the cards. */
   does: string;
-  /** On the page. Absent: it pays. */
+  /** Behavior on the checkout page. Absent: it pays. */
   charge?: { declines: DeclineCode } | 'ACTION' | 'LATE' | 'TWICE' | 'DISPUTE';
-  /** At renewals. Absent: as on the page. */
+  /** Behavior at renewals. Absent: as on the page. */
   saved?: { declines: DeclineCode } | 'PAYS';
 }
 
-/** The numbers that the sandbox takes; all others are refused, kept nowhere and logged nowhere. */
+/** Numbers that the sandbox accepts; all others are rejected, and neither stored nor logged. */
 export const TEST_CARDS: Readonly<Record<string, TestCard>> = {
   '4242424242424242': { does: 'Succeeds.' },
   '4000000000000002': { does: 'Is declined.', charge: { declines: 'CARD_DECLINED' } },

@@ -10,12 +10,12 @@ export type SandboxPayment = Selectable<SandboxPaymentTable>;
 export type SandboxCard = Selectable<SandboxCardTable>;
 export type SandboxRefund = Selectable<SandboxRefundTable>;
 
-/** @throws where its tables cannot be read. */
+/** @throws when its tables are not readable. */
 export async function ping(db: Db): Promise<void> {
   await db.selectFrom('sandbox_payment').select('ref').limit(1).execute();
 }
 
-/** @returns undefined when there is one with this key. */
+/** @returns undefined when one with this key exists. */
 export function insertPayment(
   db: Db,
   row: Insertable<SandboxPaymentTable>,
@@ -40,7 +40,7 @@ export function lockByRef(tx: Tx, ref: string): Promise<SandboxPayment | undefin
   return tx.selectFrom('sandbox_payment').selectAll().where('ref', '=', ref).forUpdate().executeTakeFirst();
 }
 
-/** @returns false where it was disputed before, or nothing of it is left to dispute. */
+/** @returns false where it was disputed before, or nothing is left to dispute. */
 export async function openDispute(db: Db, ref: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('sandbox_payment')
@@ -76,7 +76,7 @@ export function updatePayment(
     .executeTakeFirstOrThrow();
 }
 
-/** A payment that waits for its buyer ends in this way; undefined when it does not wait. */
+/** Ends a payment that waits for its buyer in this way; returns undefined when it does not wait. */
 export function endAction(
   db: Db,
   ref: string,
@@ -91,7 +91,7 @@ export function endAction(
     .executeTakeFirst();
 }
 
-/** @returns undefined when there is one with this key. */
+/** @returns undefined when one with this key exists. */
 export function insertCard(db: Db, row: Insertable<SandboxCardTable>): Promise<SandboxCard | undefined> {
   return db
     .insertInto('sandbox_card')

@@ -15,12 +15,12 @@ type ConfirmRequest = FastifyRequest<{ Params: { ref: string }; Body: { outcome?
 const FORM_BYTES = 1024;
 
 /**
- * `/sandbox/*`: what stands outside of Marquee with another provider (docs/guides/money.md#test-cards). The address of
- * a payment is its secret, as a provider's session has it, so its form needs no other.
+ * Registers `/sandbox/*`, the pages that another provider would host (docs/guides/money.md#test-cards). The
+ * URL of a payment is its secret, as with a provider's session, so its form needs no other.
  */
 export function sandboxPages({ sandbox, assets }: Deps): (app: FastifyInstance) => void {
   return (app) => {
-    // A scope of its own: everywhere else bodies are JSON.
+    // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.get('/sandbox/account', (_request, reply) => sendPage(reply, assets, accountPage()));

@@ -21,15 +21,23 @@ import { DECLINES, TEST_CARDS, testCardOf } from './cards.ts';
 import type { SandboxCard, SandboxPayment } from './repository.ts';
 import * as repository from './repository.ts';
 
-/** What people and tests do at the sandbox, where others have a bank. */
+/** Sandbox provider, with the actions of people and tests that another provider leaves to a bank. */
 export interface Sandbox extends PaymentProvider {
-  /** The second factor of the buyer; where it leads then. null: there is no such payment. */
+  /** Completes the second factor and returns the URL to redirect to; null when there is no such payment. */
   confirm(ref: string, passed: boolean): Promise<{ returnUrl: string } | null>;
-  /** What the page of the second factor shows; null: there is no such payment. */
+  /** Returns the payment for the page of the second factor; null when it does not exist. */
   waiting(ref: string): Promise<SandboxPayment | null>;
-  /** The buyer disputes a charge at the bank, once. @returns false where nothing is left to dispute. */
+  /**
+   * Disputes a charge at the bank, once.
+   *
+   * @returns false where nothing is left to dispute.
+   */
   dispute(ref: string): Promise<boolean>;
-  /** The bank decides, once. @returns false where no dispute is open. */
+  /**
+   * Decides a dispute as the bank, once.
+   *
+   * @returns false where no dispute is open.
+   */
   decide(ref: string, outcome: 'WON' | 'LOST'): Promise<boolean>;
 }
 
@@ -37,7 +45,7 @@ interface Deps {
   db: Db;
   clock: Clock;
   publicUrl: string;
-  /** As a provider's webhook does. */
+  /** Delivers a provider event, as a webhook does. */
   tell(hint: ProviderEvent, when: 'NOW' | 'SOON'): Promise<void>;
 }
 
@@ -46,8 +54,9 @@ const DISPUTE = 'sbd_';
 const VALID_YEARS = 4;
 
 /**
- * The built-in provider: it moves nothing, and does what test cards say (docs/guides/money.md#test-cards). Its tables
- * are a provider's own record: it writes them in transactions of its own, never in its caller's.
+ * Creates the built-in provider: it moves no money, and follows the test cards
+ * (docs/guides/money.md#test-cards). Its tables are a provider's own record: it writes them in transactions
+ * of its own, never in its caller's.
  */
 export function createSandbox(deps: Deps): Sandbox {
   const ping = () => repository.ping(deps.db);
@@ -70,7 +79,7 @@ function charging(deps: Deps): Charging {
       return row === undefined ? null : answerOf(deps, row);
     },
     async cancel({ key, workspaceId }) {
-      // Remembered, so that a request that is still on its way finds it called off.
+      // Stored so that a request still in flight finds it canceled.
       const none = { ref: newRef('sbp'), key, workspace_id: workspaceId, amount_cents: 0 };
       const calledOff = { status: 'CANCELED', failure_code: 'CANCELED', created_at: clock.now() } as const;
       const row = await repository.insertPayment(db, { ...none, ...calledOff });
@@ -83,9 +92,9 @@ function charging(deps: Deps): Charging {
       return answerOf(deps, ended ?? (await keyed(db, key)));
     },
     refund: (request) => refund(deps, request),
-    // It has one account for everybody.
+    // All creators share one account.
     recover: () => Promise.resolve(true),
-    // Its rows know nobody but by our id.
+    // Its rows identify customers only by our ID.
     forgetCustomer: () => Promise.resolve(),
   };
 }
@@ -100,7 +109,7 @@ async function charge(deps: Deps, request: ChargeRequest): Promise<PaymentResult
   const { db } = deps;
   const saved = request.savedRef === null ? undefined : await repository.findCard(db, request.savedRef);
   const card = testCardOf(request.card ?? saved?.card ?? null);
-  // Nothing else comes this far; it is neither kept nor named.
+  // Other numbers do not get this far; the number is neither stored nor shown.
   if (card === null) return declined(null, 'CARD_DECLINED');
   const does = TEST_CARDS[card]?.charge;
   const row = await db.transaction().execute(async (tx) => {
@@ -145,7 +154,7 @@ function newPayment({ clock }: Deps, request: SavedChargeRequest | ChargeRequest
   } as const;
 }
 
-/** What else the card does, once the payment is on record. */
+/** Performs the remaining behavior of the card, once the payment is recorded. */
 async function afterwards(deps: Deps, row: SandboxPayment, does: Deed): Promise<PaymentResult> {
   const hint = { id: `${row.ref}:1`, kind: 'PAYMENT' as const, objectRef: row.ref, accountRef: null };
   if (does === 'TWICE') {
@@ -157,7 +166,7 @@ async function afterwards(deps: Deps, row: SandboxPayment, does: Deed): Promise<
   return answerOf(deps, row);
 }
 
-/** Keeps the card for later charges; the same for the same key. */
+/** Stores the card for later charges; idempotent per key. */
 async function keepCard(
   { clock }: Deps,
   db: Db,
@@ -296,7 +305,7 @@ function fetching(deps: Deps): Fetching {
   const { db } = deps;
   return {
     name: 'SANDBOX',
-    // It tells by a call.
+    // Its events arrive by a function call.
     readWebhook: () => Promise.resolve(null),
     toldSince: () => Promise.resolve([]),
     async fetchPayment({ ref }) {
@@ -315,7 +324,7 @@ function fetching(deps: Deps): Fetching {
       const { ref: paymentRef, amount_cents: amount, refunded_cents: refunded, dispute_status: status } = row;
       return { paymentRef, amountCents: amount - refunded, status, reason: 'fraudulent' };
     },
-    // Its payouts are ours (docs/guides/money.md#payouts).
+    // Its payouts are made here (docs/guides/money.md#payouts).
     fetchPayout: () => Promise.resolve(null),
     payoutsSince: () => Promise.resolve([]),
     payOut: () =>
@@ -331,7 +340,7 @@ type Accounts = Pick<PaymentProvider, 'createAccount' | 'accountState' | 'onboar
 
 const LINK_MS = 5 * MINUTE_MS;
 
-/** Everybody's account is complete from the start. */
+/** Returns the account operations: every account is complete from the start. */
 function accounts({ clock, publicUrl }: Deps): Accounts {
   return {
     createAccount: ({ workspaceId }) => Promise.resolve(`sba_${workspaceId}`),

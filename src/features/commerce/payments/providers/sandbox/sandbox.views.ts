@@ -2,7 +2,7 @@ import { type Page, siteLayout } from '../../../../../http/page.ts';
 import { html, type SafeHtml } from '../../../../../platform/html.ts';
 import type { SandboxPayment } from './repository.ts';
 
-/** The pages of the sandbox; they work without any script. */
+/** Renders a page of the sandbox; it works without scripts. */
 
 function page(status: number, title: string, content: SafeHtml, head?: SafeHtml): Page {
   return {
@@ -17,7 +17,7 @@ function page(status: number, title: string, content: SafeHtml, head?: SafeHtml)
 
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 
-/** What a bank asks its customer. */
+/** Returns the confirmation page of the customer's bank. */
 export function confirmPage(payment: SandboxPayment): Page {
   const { ref, amount_cents: cents, description } = payment;
   return page(
@@ -31,7 +31,10 @@ export function confirmPage(payment: SandboxPayment): Page {
   );
 }
 
-/** No redirect: browsers would hold the shop's address, where the way ends, against this page's form. */
+/**
+ * Returns a page instead of a redirect: browsers would apply this page's form-action policy to the shop's
+ * URL.
+ */
 export function returnPage(url: string): Page {
   return page(
     200,

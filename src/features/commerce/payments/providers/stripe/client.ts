@@ -2,13 +2,13 @@ import type { Stripe } from 'stripe';
 import { type Decline, ProviderUnavailableError } from '../provider.ts';
 import { declineOf } from './mappers.ts';
 
-/** The package is large: it is loaded when Stripe is first asked. */
+/** Loader of the client: the package is large, so it is loaded with the first call to Stripe. */
 export type Client = () => Promise<Stripe>;
 
 /**
- * What an error of Stripe's says of a payment: a decline, where the bank or Stripe has refused it.
+ * Maps a Stripe error to a decline, where the bank or Stripe has rejected the payment.
  *
- * @throws {ProviderUnavailableError} where nothing is known.
+ * @throws {ProviderUnavailableError} where the outcome is unknown.
  */
 export function toDecline(error: unknown): Decline {
   const stripe = asStripeError(error);
@@ -23,20 +23,17 @@ export function toDecline(error: unknown): Decline {
   throw unavailable(stripe);
 }
 
-/** @throws {ProviderUnavailableError} for every error that is no refusal of what was asked. */
+/** @throws {ProviderUnavailableError} for every error except a rejected request. */
 export function mapToUnavailable(error: unknown): void {
   const stripe = asStripeError(error);
   if (stripe === null) throw error;
   if (stripe.type !== 'StripeInvalidRequestError') throw unavailable(stripe);
 }
 
-/** The second: an account that is not the platform's (any more). */
+/** Codes of objects that do not exist, or whose account does not (or no longer) belong to the platform. */
 const GONE = new Set(['resource_missing', 'account_invalid']);
 
-/**
- * @returns null where Stripe knows no such object.
- * @throws {ProviderUnavailableError} for every other error.
- */
+/** @returns null where Stripe does not know the object. */
 export async function nullIfNoSuchObject<T>(asked: Promise<T>): Promise<T | null> {
   try {
     return await asked;
@@ -48,7 +45,7 @@ export async function nullIfNoSuchObject<T>(asked: Promise<T>): Promise<T | null
   }
 }
 
-/** @throws {ProviderUnavailableError} for every error of Stripe's. */
+/** @throws {ProviderUnavailableError} for every Stripe error. */
 export async function mapStripeErrors<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked;
@@ -58,7 +55,7 @@ export async function mapStripeErrors<T>(asked: Promise<T>): Promise<T> {
   }
 }
 
-/** Its message may quote a request, so the cause is told by type and code. */
+/** Creates the error with only type and code as its cause, because Stripe's message may quote a request. */
 function unavailable({ type, code, requestId }: Stripe.errors.StripeError): ProviderUnavailableError {
   return new ProviderUnavailableError(`Stripe: ${type} ${code ?? ''} ${requestId ?? ''}`.trim());
 }
@@ -67,7 +64,7 @@ function asStripeError(error: unknown): Stripe.errors.StripeError | null {
   return isStripeError(error) ? error : null;
 }
 
-/** By its shape: the package is loaded only where it is set up. */
+/** Identifies the error by its shape, because the package is loaded only where Stripe is set up. */
 function isStripeError(error: unknown): error is Stripe.errors.StripeError {
   return error instanceof Error && 'type' in error && String(error.type).startsWith('Stripe');
 }

@@ -3,10 +3,10 @@ import type { Payer, PaymentProvider } from '../provider.ts';
 import { type Client, mapStripeErrors, nullIfNoSuchObject } from './client.ts';
 import { CUSTOMER } from './mappers.ts';
 
-/** More than one was made where the first came to nothing for a day. */
+/** Maximum number of Stripe customers read; several exist when the first request failed for a day. */
 const MOST = 100;
 
-/** One for each of our customers, whichever payment is their first. */
+/** Returns the Stripe customer, one per customer here, whichever payment comes first. */
 export async function customerOf(stripe: Stripe, { id, email, ref }: Payer): Promise<string> {
   if (ref !== null) return ref;
   const params = { email, metadata: { [CUSTOMER]: id } };
@@ -14,7 +14,10 @@ export async function customerOf(stripe: Stripe, { id, email, ref }: Payer): Pro
   return made.id;
 }
 
-/** https://docs.stripe.com/api/customers/delete: the cards go along, the payments stay. */
+/**
+ * Returns the deletion of customers (https://docs.stripe.com/api/customers/delete), which removes cards and
+ * leaves payments.
+ */
 export function deleteCustomer(client: Client): Pick<PaymentProvider, 'forgetCustomer'> {
   return {
     async forgetCustomer({ id, ref }) {

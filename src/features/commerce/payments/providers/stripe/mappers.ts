@@ -11,15 +11,17 @@ import type {
   SavedMethod,
 } from '../provider.ts';
 
-/** What we write on each object of Stripe's, so that what it tells of is known again. */
+/** Metadata of each Stripe object that links its events to our rows. */
 export const METADATA_KEY = 'marquee_key';
 export const CUSTOMER = 'marquee_customer';
-/** On a session that takes a card: the id of the checkout that it is given for, or `MEMBER_PAGE`. */
+/** Metadata of a session that collects a card: the ID of its checkout, or `MEMBER_PAGE`. */
 export const USED_FOR = 'marquee_used_for';
-/** On a PaymentIntent that a Checkout Session leads: while that is open, a declined card is not the end. */
+/**
+ * Metadata of a PaymentIntent of a Checkout Session: while the session is open, a declined card is not final.
+ */
 export const CHECKOUT_SESSION_MARK = 'marquee_checkout';
 
-/** @param codes the decline code and the code of the error, the more telling first. */
+/** @param codes the decline code and the error code, the more specific first. */
 export function declineOf(ref: string | null, codes: readonly (string | null | undefined)[]): Decline {
   for (const code of codes) {
     const known = DECLINES[code ?? ''];
@@ -49,7 +51,7 @@ const EXPIRED: Omit<Decline, 'ref'> = {
   message: 'The payment timed out.',
 };
 
-/** An expandable member: the object itself where it was asked for. */
+/** Returns the object of an expandable field where it was expanded. */
 export function expanded<T extends { id: string }>(member: string | T | null | undefined): T | null {
   return typeof member === 'string' ? null : (member ?? null);
 }
@@ -58,7 +60,7 @@ export function refOf(member: string | { id: string } | null | undefined): strin
   return typeof member === 'string' ? member : (member?.id ?? null);
 }
 
-/** @returns null where it is no card, or nobody's. */
+/** @returns null where it is not a card, or has no customer. */
 export function methodOf(
   method: string | Stripe.PaymentMethod | null | undefined,
   customer: string | { id: string } | null | undefined,
@@ -70,7 +72,7 @@ export function methodOf(
   return { customerRef, methodRef: paid.id, brand, last4, expMonth, expYear };
 }
 
-/** Of a PaymentIntent with its method, charged while nobody was there or led by a session that has ended. */
+/** Maps a PaymentIntent with its method, charged off-session or by a session that has ended. */
 export function fromPaymentIntent(intent: Stripe.PaymentIntent): PaymentResult {
   const { id: ref, status, last_payment_error: error } = intent;
   switch (status) {
@@ -88,7 +90,7 @@ export function fromPaymentIntent(intent: Stripe.PaymentIntent): PaymentResult {
   }
 }
 
-/** Of a Checkout Session with its PaymentIntent or SetupIntent, and the method of that. */
+/** Maps a Checkout Session with its PaymentIntent or SetupIntent, and the method of that. */
 export function fromCheckoutSession(session: Stripe.Checkout.Session): PaymentResult {
   const { id: ref, status, url } = session;
   if (status === 'expired') return { ref, ...EXPIRED };
@@ -144,7 +146,7 @@ const PAYOUTS: Record<string, FetchedPayout['status'] | undefined> = {
   canceled: 'CANCELED',
 };
 
-/** @param account null: it was closed, or taken away from the platform. */
+/** @param account null when it was closed, or removed from the platform. */
 export function fromAccount(account: Stripe.Account | null): AccountState {
   return {
     chargesEnabled: account?.charges_enabled ?? false,

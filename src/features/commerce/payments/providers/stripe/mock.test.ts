@@ -11,7 +11,10 @@ import { dateFromMs } from '../../../../../kernel/clock.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { createStripe } from './stripe.ts';
 
-/** Stripe's own stand-in: it checks every parameter against Stripe's description, and answers with its samples. */
+/**
+ * Stripe's own mock server: it validates every parameter against Stripe's OpenAPI description, and returns
+ * samples.
+ */
 const PROGRAM = join(import.meta.dirname, '../../../../../../.cache/peers/stripe-mock');
 
 const skip = isThere()
@@ -47,13 +50,13 @@ before(async () => {
 });
 after(() => end());
 
-/** What its samples can answer: it remembers nothing. */
+/** Cases that the stateless mock can answer. */
 const CAN = [
   'what was called off before it was asked for is never charged',
   'an account may be completed and looked at',
 ];
 
-describe('Stripe is a provider', () => {
+describe('Stripe satisfies the provider contract', () => {
   const clock = new TestClock();
   providerCases({
     provider: () => stripe,
@@ -69,7 +72,7 @@ const money = { amountCents: 1500, currency: 'USD' as const, feeCents: 75, accou
 const pages = { returnUrl: 'https://platform.example/back', cancelUrl: 'https://platform.example/no' };
 const handle = { key: 'pay_1', workspaceId: 'wsp_1', ref: null, accountRef: null };
 
-test('Stripe takes what is sent for a payment', { skip }, async () => {
+test('Stripe accepts the requests of a payment', { skip }, async () => {
   const asked = { key: 'pay_1', workspaceId: 'wsp_1', description: 'A video', customer, ...money };
   const expiresAt = dateFromMs(Date.parse('2026-01-01T01:00:00Z'));
   const paid = await stripe.charge({
@@ -95,11 +98,11 @@ test('Stripe takes what is sent for a payment', { skip }, async () => {
   await stripe.cancel({ ...handle, ref: 'cs_1' });
 });
 
-test('and for a customer that is forgotten', { skip }, async () => {
+test('Stripe accepts the requests of a customer deletion', { skip }, async () => {
   await stripe.forgetCustomer({ id: 'cus_ours', ref: 'cus_1' });
 });
 
-test('and for everything that is fetched', { skip }, async () => {
+test('Stripe accepts the requests of all fetches', { skip }, async () => {
   const of = (ref: string) => ({ ref, accountRef: 'acct_1' });
   assert.notEqual(await stripe.fetchPayment(of('pi_1')), null);
   assert.notEqual(await stripe.fetchPayment(of('cs_1')), null);

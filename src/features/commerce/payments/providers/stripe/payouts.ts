@@ -5,10 +5,13 @@ import { fromPayout, METADATA_KEY } from './mappers.ts';
 
 type Payouts = Pick<PaymentProvider, 'fetchPayout' | 'payoutsSince' | 'payOut'>;
 
-/** Of one look at an account. */
+/** Maximum number of payouts read per check of an account. */
 const LIST_MAX = 1000;
 
-/** What leaves the creators' own balances at Stripe to their banks (https://docs.stripe.com/connect/manual-payouts). */
+/**
+ * Returns the payout operations from creators' balances at Stripe to their banks
+ * (https://docs.stripe.com/connect/manual-payouts).
+ */
 export function payouts(client: Client): Payouts {
   return {
     async fetchPayout({ ref, accountRef }) {
@@ -21,7 +24,7 @@ export function payouts(client: Client): Payouts {
       const stripe = await client();
       const asked = { created: { gte: Math.floor(at.getTime() / 1000) }, limit: 100 };
       const list = stripe.payouts.list(asked, { stripeAccount }).autoPagingToArray({ limit: LIST_MAX });
-      // An account that was closed has none.
+      // A closed account has none.
       const found = (await nullIfNoSuchObject(list)) ?? [];
       return found.map((payout) => ({ ref: payout.id, ...fromPayout(payout) }));
     },

@@ -53,7 +53,7 @@ function handle(ref: string | null) {
   return { key: `pay_${number}`, workspaceId: 'wsp_1', ref, accountRef: 'acct_creator' };
 }
 
-describe('Stripe is a provider', () => {
+describe('Stripe satisfies the provider contract', () => {
   providerCases({
     provider: () => stripe,
     request: () => Promise.resolve(aCharge(clock, { accountRef: 'acct_creator' })),
@@ -65,7 +65,7 @@ describe('Stripe is a provider', () => {
   });
 });
 
-test('a buyer is sent to a session, whose money goes to the creator but for the fee', async () => {
+test('a buyer is redirected to a session, whose money goes to the creator less the fee', async () => {
   const { ref, intent } = await session();
   const call = server.calls.find(({ path }) => path === '/v1/checkout/sessions');
   assert(call !== undefined);
@@ -94,7 +94,7 @@ test('a buyer is sent to a session, whose money goes to the creator but for the 
   });
 });
 
-test('an answer that is lost is asked for again: one session, one customer', async () => {
+test('a lost response is requested again: one session, one customer', async () => {
   server.faults = ['lost', 'lost'];
   await assert.rejects(stripe.charge(charge()), ProviderUnavailableError);
   const { ref } = await session();
@@ -105,7 +105,7 @@ test('an answer that is lost is asked for again: one session, one customer', asy
   assert.deepEqual([...customers], [`customer:cus_${number}`]);
 });
 
-test('a declined card is not the end while the session is open', async () => {
+test('a declined card is not final while the session is open', async () => {
   const { ref, intent } = await session();
   server.pay(ref, 'declined');
   const fetched = await stripe.fetchPayment({ ref: intent, accountRef: null });
@@ -123,7 +123,7 @@ test('a session that is canceled cannot be paid', async () => {
   assert.deepEqual([answer.status, server.object(ref).status], ['FAILED', 'expired']);
 });
 
-test('each decline has its word', async () => {
+test('each decline has a message', async () => {
   const words = {
     card_declined: 'CARD_DECLINED',
     insufficient_funds: 'INSUFFICIENT_FUNDS',
@@ -142,7 +142,7 @@ test('each decline has its word', async () => {
   }
 });
 
-test('an error of the provider, one that cannot be reached, and no answer in time say nothing of the payment', async () => {
+test('a provider error, a connection failure or a timeout leaves the outcome of the payment unknown', async () => {
   server.faults = ['error', 'error', 'error', 'error'];
   await assert.rejects(stripe.chargeSaved(saved()), ProviderUnavailableError);
   const hasty = createStripe({ ...settings(), timeoutMs: 100 });
@@ -154,7 +154,7 @@ test('an error of the provider, one that cannot be reached, and no answer in tim
   await assert.rejects(stripe.look(handle('pi_any')), ProviderUnavailableError);
 });
 
-test('a refund takes back what went to the creator, and the fee where there was one', async () => {
+test("a refund reverses the creator's transfer, and the fee where there was one", async () => {
   const { ref, intent } = await session();
   server.pay(ref);
   const refund = { key: `ref_${number}`, ref: intent, amountCents: 500, accountRef: 'acct_creator' };
@@ -164,7 +164,7 @@ test('a refund takes back what went to the creator, and the fee where there was 
   assert.deepEqual([call?.params.reverse_transfer, call?.params.refund_application_fee], ['true', 'true']);
 });
 
-test('a refund of a charge without a fee asks for none back', async () => {
+test('a refund of a charge without a fee returns no fee', async () => {
   const { ref, intent } = await session(charge({ feeCents: 0, accountRef: null }));
   server.pay(ref);
   const refund = { key: `ref_${number}`, ref: intent, amountCents: 1500, accountRef: null };
@@ -190,7 +190,7 @@ test('disputes are open, won or lost; an inquiry moves nothing', async () => {
 
 const NOTHING = { chargesEnabled: false, payoutsEnabled: false, detailsSubmitted: false };
 
-test('a creator gets one account, which is asked about afresh', async () => {
+test('a creator gets one account, whose state is fetched again', async () => {
   const account = await stripe.createAccount({ workspaceId: `wsp_${number}`, email: 'ada@example.com' });
   assert.equal(
     await stripe.createAccount({ workspaceId: `wsp_${number}`, email: 'ada@example.com' }),
@@ -212,7 +212,7 @@ test('a creator gets one account, which is asked about afresh', async () => {
   assert.equal(server.calls.at(-1)?.account, account, 'asked in the name of the account');
 });
 
-test('what is told is checked, and is no more than a hint', async () => {
+test('a webhook is verified and serves only as a hint', async () => {
   const { ref, intent } = await session();
   server.pay(ref);
   const { body, signature } = server.event('payment_intent.succeeded', intent, 'acct_creator');
@@ -235,7 +235,7 @@ test('what is told is checked, and is no more than a hint', async () => {
   assert.equal(await told(body, signature), null, 'too old: it may be a replay');
 });
 
-test('a customer is forgotten by every object that was made of them, and once more', async () => {
+test('deleting a customer deletes each of its Stripe objects and can be repeated', async () => {
   await stripe.charge(charge());
   const mine = { id: `cus_${number}`, ref: null };
   const found = () => server.calls.filter(({ method }) => method === 'DELETE').length;

@@ -31,27 +31,27 @@ import { payouts } from './payouts.ts';
 import { transfers } from './transfers.ts';
 import { HANDLED_EVENT_TYPES, toProviderEvent } from './webhook-events.ts';
 
-/** The version whose shapes this file was written for; Stripe keeps old ones. */
+/** API version that this file is written for; Stripe supports old versions. */
 const API_VERSION = '2026-10-28.endive';
-/** Where Stripe asks for cards. */
+/** Origin of Stripe's card pages. */
 export const STRIPE_PAGES = 'https://checkout.stripe.com';
 const TIMEOUT_MS = 10_000;
 const PING_MS = 4000;
 /** Of signatures, as everywhere (docs/concepts/webhooks.md). */
 const TOLERANCE_SEC = 300;
-/** Of one look at what Stripe has told. */
+/** Maximum number of Stripe events read per fetch. */
 const TOLD_MAX = 10_000;
-/** Stripe ends a session half an hour after it was made at the earliest; we end it ourselves before. */
+/** Stripe ends a session half an hour after its creation at the earliest; it is ended here before that. */
 const EXPIRY_MARGIN_MS = 5 * MINUTE_MS;
 
 export interface StripeSettings {
   secretKey: string;
-  /** Of the endpoints at Stripe that tell us: its own, and that of the connected accounts. */
+  /** Secrets of the webhook endpoints at Stripe: the platform's, and that of the connected accounts. */
   webhookSecrets: readonly string[];
-  /** Another address than Stripe's, for tests. */
+  /** API URL for tests; Stripe's when null. */
   apiUrl: string | null;
   clock: Clock;
-  /** Of one try; there are two. Default: ten seconds. */
+  /** Timeout of one try; there are two. Default: ten seconds. */
   timeoutMs?: number;
 }
 
@@ -159,7 +159,7 @@ async function attempt(ask: () => Promise<PaymentResult>): Promise<PaymentResult
   }
 }
 
-/** Where the money goes: to the creator, but for the fee. */
+/** Returns the destination of the money: the creator, less the fee. */
 function destination({ accountRef, feeCents }: Pick<SavedChargeRequest, 'accountRef' | 'feeCents'>) {
   if (accountRef === null) return {};
   return {
@@ -228,7 +228,7 @@ function setupSession(request: SaveMethodRequest, customer: string): Stripe.Chec
   };
 }
 
-/** What was transferred to the creator, and the fee of it, go back in proportion. */
+/** Refunds a charge; the creator's transfer and its fee are reversed in proportion. */
 async function attemptRefund(stripe: Stripe, request: RefundRequest): Promise<RefundResult> {
   const { key, ref, amountCents } = request;
   try {
@@ -314,7 +314,10 @@ function isSession(ref: string): boolean {
   return ref.startsWith('cs_');
 }
 
-/** Without a name of Stripe's it is found by our key; Stripe's index lags a minute, in which the key itself is safe. */
+/**
+ * Looks up a payment. Without a Stripe ID it is found by our key; Stripe's index lags a minute, during which
+ * the key itself is safe to repeat.
+ */
 async function look(stripe: Stripe, { key, ref }: PaymentHandle): Promise<PaymentResult | null> {
   if (ref === null) {
     const query = `metadata['${METADATA_KEY}']:'${key}'`;
@@ -332,7 +335,10 @@ async function look(stripe: Stripe, { key, ref }: PaymentHandle): Promise<Paymen
   return intent === null ? null : ofLedIntent(stripe, intent);
 }
 
-/** While a session leads it, the buyer may try another card: then the session says how it stands. */
+/**
+ * Returns the state of a session's PaymentIntent. While the session is open the buyer may try another card,
+ * so the session decides.
+ */
 async function ofLedIntent(stripe: Stripe, intent: Stripe.PaymentIntent): Promise<PaymentResult> {
   const isFinal = intent.status === 'succeeded' || intent.status === 'canceled';
   if (isFinal || intent.metadata[CHECKOUT_SESSION_MARK] === undefined) return fromPaymentIntent(intent);
@@ -345,7 +351,7 @@ async function ofLedIntent(stripe: Stripe, intent: Stripe.PaymentIntent): Promis
     : fromCheckoutSession(session);
 }
 
-/** A session that was completed in the meantime cannot be ended: how it stands is the answer. */
+/** Cancels a payment. A session that was completed in the interim cannot be ended: its state is returned. */
 async function cancel(stripe: Stripe, payment: PaymentHandle): Promise<PaymentResult> {
   const { ref } = payment;
   const canceled = { status: 'FAILED', ref, code: 'CANCELED', message: 'The payment was canceled.' } as const;

@@ -2,7 +2,7 @@ import type { PaymentProvider } from '../provider.ts';
 import { type Client, mapToUnavailable, nullIfNoSuchObject } from './client.ts';
 import { expanded, METADATA_KEY } from './mappers.ts';
 
-/** What was passed on to creators (https://docs.stripe.com/connect/destination-charges). */
+/** Returns the recovery of transfers to creators (https://docs.stripe.com/connect/destination-charges). */
 export function transfers(client: Client): Pick<PaymentProvider, 'recover'> {
   return {
     async recover({ key, ref, amountCents }) {
@@ -12,7 +12,7 @@ export function transfers(client: Client): Pick<PaymentProvider, 'recover'> {
       if (intent?.transfer_data === null) return true;
       const transfer = expanded(expanded(intent?.latest_charge)?.transfer);
       if (transfer === null) return false;
-      // Stripe knows keys for a day, and metadata for ever.
+      // Stripe stores idempotency keys for a day, and metadata permanently.
       if (transfer.reversals.data.some(({ metadata }) => metadata?.[METADATA_KEY] === key)) return true;
       const hasFee = (intent?.application_fee_amount ?? 0) > 0;
       const params = {

@@ -2,7 +2,7 @@ import type { Stripe } from 'stripe';
 import type { ProviderEventKind } from '../../../../../platform/db/tables.generated.ts';
 import type { ProviderEvent } from '../provider.ts';
 
-/** The events that the endpoint at Stripe is to send (docs/guides/money.md#set-up-stripe). */
+/** Event types to enable for the webhook endpoint at Stripe (docs/guides/money.md#set-up-stripe). */
 const KINDS: Record<string, ProviderEventKind | undefined> = {
   'checkout.session.completed': 'PAYMENT',
   'checkout.session.async_payment_succeeded': 'PAYMENT',
@@ -27,7 +27,7 @@ const KINDS: Record<string, ProviderEventKind | undefined> = {
 
 export const HANDLED_EVENT_TYPES: readonly string[] = Object.keys(KINDS);
 
-/** What an event of Stripe's is about; its data are not believed, the object is fetched. */
+/** Maps a Stripe event to the object it concerns; its data is not trusted, the object is fetched. */
 export function toProviderEvent({ id, type, account, data }: Stripe.Event): ProviderEvent | 'OTHER' {
   const { object } = data;
   const kind = KINDS[type];
