@@ -10,7 +10,7 @@ import { H264, make, pictures, testTranscoder, tone } from '../../../test/transc
 
 const run = promisify(execFile);
 const transcoder = testTranscoder();
-const signal = AbortSignal.timeout(60_000);
+const within = () => AbortSignal.timeout(60_000);
 const PICTURES = pictures('64x64', 10, 0.5);
 
 let dir = '';
@@ -52,7 +52,7 @@ test('a video has eight sounds at most, the default one among them', async () =>
   const tracks = Array.from({ length: 10 }, () => ['-map', '1']).flat();
   const args = ['-map', '0', ...tracks, ...H264, '-c:a', 'pcm_s16le', '-disposition:a:9', 'default'];
   const input = await make(dir, ...PICTURES, ...tone(0.5), ...args, '-disposition:a:0', '0', 'many.mkv');
-  const { audio, notes } = await transcoder.probe(input, signal);
+  const { audio, notes } = await transcoder.probe(input, within());
   assert.deepEqual(
     audio.map(({ streamIndex }) => streamIndex),
     [10, 1, 2, 3, 4, 5, 6, 7],
@@ -71,7 +71,7 @@ test('sound is copied only where the container says what it is to its end', asyn
     [mp4, true],
     [ts, false],
   ] as const) {
-    const { audio } = await transcoder.probe(path, signal);
+    const { audio } = await transcoder.probe(path, within());
     assert.equal(audio[0]?.canCopy, canCopy, path);
   }
 });
