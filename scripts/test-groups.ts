@@ -35,13 +35,10 @@ export function groupsOf(files: readonly string[], concurrency: number): string[
 /** Writes a test file that runs `files` in its process, as number `index` of the run (the runner sorts by name). */
 export function writeGroup(folder: string, index: number, files: readonly string[]): string {
   const path = join(folder, `${String(index).padStart(3, '0')}.mjs`);
-  const urlOf = (script: string) => pathToFileURL(join(import.meta.dirname, script)).href;
+  const runner = pathToFileURL(join(import.meta.dirname, 'test-process.ts')).href;
   writeFileSync(
     path,
-    `import '${urlOf('test-hook.ts')}';
-const { runTogether } = await import('${urlOf('test-process.ts')}');
-runTogether(${JSON.stringify(files)}, import.meta.filename);
-`,
+    `import { runTogether } from '${runner}';\nrunTogether(${JSON.stringify(files)}, import.meta.filename);\n`,
   );
   return path;
 }

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { suite } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { markChildren } from './orphan-processes.ts';
-import { stopTracking } from './test-hook.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -21,8 +20,6 @@ export function filesInProcess(): number {
 export function runTogether(files: readonly string[], group: string): void {
   fileCount = files.length;
   markChildren(group);
-  process.on('uncaughtExceptionMonitor', (error) => console.error(error));
-  let undeclared = files.length;
   for (const file of files) {
     suite(file, async () => {
       await import(pathToFileURL(join(ROOT, file)).href);
