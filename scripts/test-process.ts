@@ -23,8 +23,6 @@ export function runTogether(files: readonly string[], group: string): void {
   for (const file of files) {
     suite(file, async () => {
       await import(pathToFileURL(join(ROOT, file)).href);
-      undeclared -= 1;
-      if (undeclared === 0) stopTracking();
     });
   }
 }

@@ -130,7 +130,7 @@ const refused = async (outcome: Promise<CommandOutcome>, message: RegExp) => {
   assert.match(stderr, message);
 };
 
-test('what was acknowledged before the backup is there after the restore, and works', async () => {
+test('data acknowledged before the backup exists and works after the restore', async () => {
   // To a bucket, where the tests have a server for one.
   const to = s3 === null ? join(folder, 'under-load') : `s3://${s3.bucket}/some/where`;
   const database = { DATABASE_URL: app.databaseUrl, DATA_DIR: app.container.config.DATA_DIR };
@@ -203,7 +203,7 @@ test('an upload that ends while the backup runs is in it as the whole file, and 
   assert.deepEqual([file?.place, file?.key, file?.sizeBytes], ['STORE', key, 24]);
 });
 
-describe('what is in the way is said in one line', () => {
+describe('obstacles are reported in one line', () => {
   let to: string;
   let id: string;
   before(async () => {
@@ -243,7 +243,7 @@ describe('what is in the way is said in one line', () => {
     });
   });
 
-  test('what is damaged is found; the restore that it broke off is known, and begun anew', async () => {
+  test('damage is detected, and the restore it interrupted is recognized and restarted', async () => {
     const stream = join(to, 'backups', id, 'tables', 'public.stream.copy.zst');
     const bytes = await readFile(stream);
     await writeFile(

@@ -15,10 +15,10 @@ interface BackupOptions {
   store: BlobStore;
   dataDir: string;
   target: BlobStore;
-  /** Of the secret key, which is not in the backup. */
+  /** Fingerprint of the secret key, which is not in the backup. */
   fingerprint: string;
   clock: Clock;
-  /** So many backups stay, this one among them. Default: all. */
+  /** Number of backups to retain, including this one. Default: all. */
   keep: number | undefined;
 }
 
@@ -34,11 +34,11 @@ export interface BackupReport {
 }
 
 /**
- * Makes a backup while the platform runs (docs/guides/operations.md#backup). Media come first and once more behind the
- * database: a file that is removed meanwhile has lost its row before the snapshot, and one that is new then is found
- * by the second look.
+ * Creates a backup while the platform runs (docs/guides/operations.md#backup). Media are copied before and
+ * after the database: the row of a file removed in between is deleted before the snapshot, and the second
+ * pass finds new files.
  *
- * @throws {Error} one line; what was written so far is removed by the next backup.
+ * @throws {Error} with one line; the next backup removes partial files.
  */
 export function createBackup(options: BackupOptions): Promise<BackupReport> {
   const { sql, store, dataDir, target, fingerprint, clock, keep } = options;

@@ -1,4 +1,7 @@
-/** Takes what comes by so many at a time; after a failure nothing new is begun, and it rejects when all have ended. */
+/**
+ * Processes items of the source, at most `width` concurrently; after a failure it starts no new ones and
+ * rejects when all have ended.
+ */
 export async function forEachConcurrent<T>(
   source: AsyncGenerator<T>,
   width: number,

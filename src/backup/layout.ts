@@ -26,7 +26,7 @@ const Name = Type.String({ pattern: '^[a-z_][a-z0-9_]*\\.[a-z_][a-z0-9_]*$' });
 const Manifest = Type.Object({
   format: Type.Literal(1),
   id: Type.String(),
-  /** When the backup began; what was acknowledged before is in it. */
+  /** Start of the backup; it includes all data acknowledged before. */
   startedAt: Type.String(),
   finishedAt: Type.String(),
   /** Tells whether a secret key is that of the platform, and nothing of the key. */
@@ -37,7 +37,7 @@ const Manifest = Type.Object({
       name: Name,
       columns: Type.Array(Type.String()),
       rows: Count,
-      /** As it lies there, compressed. */
+      /** Size and hash of the compressed file. */
       sizeBytes: Count,
       sha256: Sha256,
     }),
@@ -51,11 +51,11 @@ export type Manifest = Static<typeof Manifest>;
 
 /** A file of the platform, and which content it had. */
 const MediaFile = Type.Object({
-  /** In the store of media, or by its path in the data folder. */
+  /** Location: the media store, or the data folder with a relative path as its key. */
   place: Type.Union([Type.Literal('STORE'), Type.Literal('DATA')]),
   key: Type.String(),
   sizeBytes: Count,
-  /** Of the store: the same tag is the same content. */
+  /** ETag in the store: equal tags mean equal content. */
   etag: Type.String(),
   sha256: Sha256,
 });
@@ -66,7 +66,7 @@ function parseAs<T extends TSchema>(schema: T, source: string, what: string): St
     const value: unknown = JSON.parse(source);
     if (Value.Check(schema, value)) return value;
   } catch {
-    // The same for both: somebody has changed it.
+    // Invalid JSON and a wrong shape get one message: the file was modified.
   }
   throw new Error(`${what} is corrupt or was written by another version of Marquee`);
 }
@@ -82,7 +82,7 @@ export async function removeManifest(target: BlobStore, id: string): Promise<voi
   await target.delete(manifestKey(id));
 }
 
-/** What is there, the oldest first; without a manifest it is a backup that was broken off. */
+/** Lists the backups, oldest first; one without a manifest was interrupted. */
 export async function listBackups(target: BlobStore): Promise<{ whole: string[]; broken: string[] }> {
   const found = new Map<string, boolean>();
   for await (const { key } of target.list(BACKUPS)) {
@@ -107,7 +107,7 @@ export async function readManifest(target: BlobStore, id?: string): Promise<Mani
   return parseAs(Manifest, await text(file.body), `the manifest of ${wanted}`);
 }
 
-/** Passes everything on, and knows in the end what it was. */
+/** Stream that passes data through and computes its size and hash. */
 export interface HashingStream extends Transform {
   sizeBytes: number;
   /** Line feeds. */

@@ -15,11 +15,11 @@ import { discardStream, readMediaList } from './read-backup.ts';
 import { type Source, sourcesOf } from './sources.ts';
 
 const PARALLEL = 4;
-/** A file that is written anew under its name while it is read is read again so often. */
+/** Maximum reads of a file that is rewritten under its name during the copy. */
 const TRIES = 5;
 const BLOB = 'application/octet-stream';
 
-/** Copies what is new to a backup's target. */
+/** Copies new files to a backup's target. */
 export interface MediaCopy {
   /** One look at all files. What a later look does not find in the store stays in the list. */
   pass(): Promise<void>;
@@ -33,7 +33,7 @@ interface Deps {
   store: BlobStore;
   dataDir: string;
   target: BlobStore;
-  /** The backup before, which knows the hashes of what has not changed; null when there is none. */
+  /** ID of the previous backup, which has the hashes of unchanged files; null when there is none. */
   before: string | null;
 }
 
@@ -56,7 +56,7 @@ export async function createMediaCopy({ id, store, dataDir, target, before }: De
     if (file !== null) found.set(name, file);
   }
 
-  /** Read twice, as the hash is the name: once for it, and once more where the content is new. */
+  /** Copies a file in two reads, because the hash is the name: one for the hash, and one for new content. */
   async function copy(source: Source): Promise<MediaFile | null> {
     const { place, key, etag } = source;
     for (let tries = 0; tries < TRIES; tries++) {
@@ -86,7 +86,7 @@ export async function createMediaCopy({ id, store, dataDir, target, before }: De
     async pass() {
       for (const [name, file] of found) {
         if (file.place !== 'DATA') continue;
-        // An upload or a recording that has ended meanwhile is whole in the store, and half of it is not wanted.
+        // A finished upload or recording is complete in the store, so its partial file is not needed.
         known.set(name, file);
         found.delete(name);
       }

@@ -3,10 +3,11 @@ import { blobKey, folderOf, listBackups, MEDIA, removeManifest } from './layout.
 import { readMediaList } from './read-backup.ts';
 
 /**
- * Removes all but the newest backups, what was broken off, and the media that none of those that stay has. A backup
- * loses its manifest first: killed meanwhile, it is one that was broken off, and the next call goes on.
+ * Removes all but the newest backups, interrupted ones, and media that no remaining backup uses. A backup
+ * loses its manifest first: if the process is killed then, it counts as interrupted, and the next call
+ * continues.
  *
- * @param keep default: all that are whole. @returns the ids of whole ones that were removed.
+ * @param keep default: all complete backups. @returns the IDs of removed complete backups.
  */
 export async function prune(target: BlobStore, keep: number | undefined): Promise<string[]> {
   const { whole, broken } = await listBackups(target);

@@ -12,7 +12,7 @@ import {
   tableKey,
 } from './layout.ts';
 
-/** What a file in a backup should be, as the manifest or the list says. */
+/** Expected properties of a file in a backup, according to the manifest or the list. */
 export interface ExpectedFile {
   key: string;
   sizeBytes: number;
@@ -26,7 +26,7 @@ export class DamagedError extends Error {}
 /** Writes a file of a backup, plain, into `into`, and ends it. @throws {DamagedError} after the last byte. */
 export async function readVerified(target: BlobStore, expected: ExpectedFile, into: Writable): Promise<void> {
   await read(target, expected, into).catch(async (error: unknown) => {
-    // Who takes it may refuse what is damaged before its end has come.
+    // The consumer may reject damaged data before the end of the file is reached.
     if (!(error instanceof DamagedError)) await read(target, expected, discardStream());
     throw error;
   });

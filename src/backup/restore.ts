@@ -21,13 +21,13 @@ interface RestoreOptions {
   dataDir: string;
   target: BlobStore;
   manifest: Manifest;
-  /** Of the secret key that the platform will have. */
+  /** Fingerprint of the secret key that the platform will have. */
   fingerprint: string;
 }
 
 export interface RestoreReport {
   id: string;
-  /** When the backup began: what was acknowledged later is lost. */
+  /** Start of the backup: data acknowledged later is lost. */
   startedAt: string;
   rows: number;
   files: number;
@@ -38,10 +38,10 @@ export interface RestoreReport {
 }
 
 /**
- * Restores a backup into an installation without a database (docs/guides/operations.md#restore). Broken off at any moment, it can be called again,
- * and nothing else works on the database until it is whole.
+ * Restores a backup into an installation without a database (docs/guides/operations.md#restore). After an
+ * interruption it can be called again, and no other process uses the database until the restore is complete.
  *
- * @throws {Error} one line that says what is in the way, or is damaged.
+ * @throws {Error} with one line that names the obstacle or the damage.
  */
 export async function restoreBackup(options: RestoreOptions): Promise<RestoreReport> {
   const { sql, target, manifest, fingerprint } = options;
@@ -80,7 +80,7 @@ async function restoreMedia(options: RestoreOptions): Promise<number> {
   return copied;
 }
 
-/** What is there already, in a bucket that was not lost or of a restore that was broken off, stays. */
+/** Skips files that already exist, in a bucket that was not lost or after an interrupted restore. */
 async function storeFile({ store, target }: RestoreOptions, file: MediaFile): Promise<boolean> {
   const { key, etag, sizeBytes, sha256 } = file;
   const there = await store.head(key);

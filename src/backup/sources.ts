@@ -13,11 +13,11 @@ export interface Source extends Omit<MediaFile, 'sha256'> {
 
 /** Everything that the platform stores lies below it (docs/decisions/storage-and-quota.md#keys). */
 const STORED = 'w/';
-/** Of the data folder: uploads that are on, recordings that are on, and who the media process says it is. */
+/** Paths in the data folder: open uploads, open recordings, and the node ID of the media process. */
 const FOLDERS = ['media/.partial', 'rec'];
 const NODE_ID = 'node-id';
 
-/** Is it the path of a file that a backup may have of a data folder? */
+/** Reports whether a backup may contain a data-folder file with this path. */
 export function isDataPath(path: string): boolean {
   return path === NODE_ID || /^(media\/\.partial|rec(\/[\w-][\w.-]*)*)\/[\w~-][\w.~-]*$/.test(path);
 }

@@ -10,7 +10,7 @@ import {
   tableOf,
 } from './read-backup.ts';
 
-/** Reads a whole backup. @returns what is missing or damaged, in words; nothing when it can be restored. */
+/** Reads a whole backup. @returns descriptions of missing or damaged parts; empty when it can be restored. */
 export async function verifyBackup(target: BlobStore, manifest: Manifest): Promise<string[]> {
   const problems: string[] = [];
   const check = async (expected: ExpectedFile) => {

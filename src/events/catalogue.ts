@@ -2,8 +2,9 @@ import type { Static, TObject } from 'typebox';
 import { compileSchema } from '../platform/schema-validator.ts';
 
 /**
- * A declared event type. Features declare theirs in `events.ts`; the root gathers them. Whoever appends one or
- * listens for one names its definition, so that the compiler knows the shape of its data.
+ * A declared event type. Features declare theirs in `events.ts`; the composition root collects them. Code
+ * that appends or consumes an event refers to its definition, so that the compiler checks the shape of its
+ * data.
  */
 export interface EventDefinition<D extends TObject = TObject> {
   /** Dotted, lower case: `stream.broadcast_started`. */
@@ -13,16 +14,16 @@ export interface EventDefinition<D extends TObject = TObject> {
   readonly data: D;
   /** Valid `data`, for simulations and the documentation. */
   readonly sample: Static<D>;
-  /** Absent where people are not told of such events. */
+  /** Notification text; absent for events without notifications. */
   readonly notice?: EventNotice<D>;
 }
 
 export type Severity = 'INFO' | 'WARNING' | 'CRITICAL';
 
-/** What events of one type say to people. */
+/** Notification that events of one type create. */
 export interface EventNotice<D extends TObject = TObject> {
   readonly severity: Severity;
-  /** @returns null for an event that nobody needs to be told of. */
+  /** @returns the text, or null for an event that needs no notification. */
   words(data: Static<D>): NoticeText | null;
 }
 
@@ -41,16 +42,16 @@ export function defineEvent<D extends TObject>(definition: EventDefinition<D>): 
 export interface EventCatalogue {
   /** Every type, sorted: the answer of `GET /me/webhooks/events`. */
   types(): readonly string[];
-  /** In the same order, for the documentation. */
+  /** All definitions in the order of `types`, for the documentation. */
   readonly definitions: readonly EventDefinition[];
   get(type: string): EventDefinition | undefined;
   /** Do these patterns subscribe to the type? No pattern at all subscribes to everything. */
   matches(patterns: readonly string[], type: string): boolean;
-  /** Is this a type, or a `prefix.*` that matches at least one? */
+  /** Reports whether this is a type, or a `prefix.*` that matches at least one. */
   isPattern(pattern: string): boolean;
-  /** Is this the very definition that was gathered? */
+  /** Reports whether this exact definition object is registered. */
   has(definition: EventDefinition): boolean;
-  /** @returns what is wrong with the data of this type, or null; an unknown type is wrong as well. */
+  /** @returns a description of the error in the data, or null; an unknown type is an error too. */
   refuse(type: string, data: unknown): string | null;
 }
 

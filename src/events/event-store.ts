@@ -3,7 +3,7 @@ import type { PageRequest } from '../kernel/page.ts';
 import { type Db, sqlState } from '../platform/db/index.ts';
 import { CUSTOM_PLAN } from '../platform/db/page.ts';
 
-/** An event as it is kept: for 30 days. */
+/** A stored event; the retention is 30 days. */
 export interface RetainedEvent {
   id: string;
   type: string;
@@ -32,7 +32,7 @@ export interface EventPosition extends RetainedEvent {
   place: string;
 }
 
-/** So many of the newest are looked through before events of a type are looked for by its index. */
+/** Newest rows scanned before the index of event types is queried. */
 const NEAR = 300;
 
 /**
@@ -50,7 +50,8 @@ export async function listEvents(
   const ordered = (take: number) => sql`order by created_at ${direction}, id ${direction} limit ${take}`;
   const from = sql`select id, type, created_at, body from event`;
   const range = inRange(workspaceId, page);
-  // Of each type there is a page in its index, which has the page of all (docs/decisions/lists-and-ids.md#logs).
+  // Each type has a page in its index, and together they contain the page of all
+  // (docs/decisions/lists-and-ids.md#logs).
   const ofTypes = () => sql`${CUSTOM_PLAN}
     with newest as (${from} where ${range} ${ordered(NEAR)}),
       near as materialized (select * from newest where type = any(${types}::text[]) ${ordered(page.fetchLimit)}),
@@ -76,10 +77,10 @@ function inRange(workspaceId: string, page: PageRequest): RawBuilder<unknown> {
 }
 
 /**
- * Where a tail is: it has seen what was committed in the snapshot `before`, and of what `now` sees beside that
- * the events up to `seq`. Whatever commits late is in a later snapshot, so nothing is passed over or seen
- * twice; a change that waited for another one is never in an earlier snapshot than that one, and has a higher
- * `seq`, so the events about one resource come in their order.
+ * Position of a tail: it has seen all events committed in the snapshot `before`, and of those additionally
+ * visible in `now` the events up to `seq`. An event that commits late is in a later snapshot, so none is
+ * skipped or seen twice; a change that waited for another one is never in an earlier snapshot than that one,
+ * and has a higher `seq`, so the events of one resource arrive in order.
  */
 export interface TailPosition {
   /** `xmin:xmax:xip,…`, as PostgreSQL writes a snapshot. */
@@ -94,7 +95,7 @@ export interface TailEvent extends RetainedEvent {
   workspaceId: string;
 }
 
-/** What is committed now. */
+/** Returns the current snapshot of committed transactions. */
 export async function currentSnapshot(db: Db): Promise<string> {
   const { rows } = await sql<{ snapshot: string }>`
     select pg_current_snapshot()::text as snapshot`.execute(db);
@@ -103,7 +104,7 @@ export async function currentSnapshot(db: Db): Promise<string> {
   return row.snapshot;
 }
 
-/** Where the tails of one workspace are. */
+/** Position of the tails of one workspace. */
 export interface WorkspaceTailPosition extends TailPosition {
   workspaceId: string;
 }

@@ -67,7 +67,7 @@ describe('appending', () => {
     assert.equal(row?.created_at.toISOString(), '2026-11-20T09:00:00.750Z');
   });
 
-  test('takes the time it is given', async () => {
+  test('an event can be appended with a given time', async () => {
     await events().transaction((_tx, append) =>
       append(thingMade, 'wsp_1', { n: 1 }, { at: new Date(1_700_000_000_999) }),
     );
@@ -90,7 +90,7 @@ describe('appending', () => {
     assert.deepEqual(published, ['deliveries wsp_1']);
   });
 
-  test('tells of each commit with its transaction, and of no rollback', async () => {
+  test('each commit is reported with its transaction, and rollbacks are not', async () => {
     const told: unknown[] = [];
     const seen: unknown[] = [];
     const appender = events({ onCommitted: (tx) => void told.push(tx) });
@@ -104,7 +104,7 @@ describe('appending', () => {
     assert.equal(told.length, 1);
   });
 
-  test('a consumer may append what follows from an event', async () => {
+  test('a consumer may append further events', async () => {
     const follow = on(thingMade, async (_tx, { workspaceId, data }, append) => {
       await append(otherMade, workspaceId, { n: data.n + 1 });
     });
@@ -152,7 +152,7 @@ describe('appending', () => {
     assert.equal((await stored()).length, 1);
   });
 
-  test('a definition that is not in the catalogue is refused, strict or not', async () => {
+  test('a definition missing from the catalog is rejected, strict or not', async () => {
     const { type, ...rest } = thingMade;
     for (const strict of [true, false]) {
       for (const unknown of [defineEvent({ type, ...rest }), defineEvent({ type: 'no.such', ...rest })]) {
@@ -211,7 +211,7 @@ describe('partitions', () => {
   const appendAt = (iso: string) =>
     events().transaction((_tx, append) => append(thingMade, 'wsp_1', { n: 1 }, { at: new Date(iso) }));
 
-  test('are made three days ahead, take rows over from the default one, and go after 30 days', async () => {
+  test('partitions are created three days ahead, take over rows of the default one, and are dropped after 30 days', async () => {
     clock.set('2026-11-20T23:59:59Z');
     const early = await appendAt('2026-11-20T10:00:00Z');
     const late = await appendAt('2026-12-24T10:00:00Z');
@@ -230,7 +230,7 @@ describe('partitions', () => {
     assert.equal(await partitionOf(await appendAt('2026-11-21T23:59:59.999Z')), 'event_20261121');
 
     clock.set('2026-12-20T00:00:00Z');
-    // Other tables are kept for as long as their own tests say.
+    // Other tests cover the retention of other tables.
     const ours = (all: string[]) => all.filter((name) => /^(event|delivery_log)_/.test(name));
     const unchanged = await maintainPartitions(database.sql, clock, KEPT);
     assert.deepEqual(ours(unchanged.dropped), []);
@@ -243,7 +243,7 @@ describe('partitions', () => {
     assert.deepEqual(await maintainPartitions(database.sql, clock, KEPT), { made: [], dropped: [] });
   });
 
-  test('the planner is told of many types, and not only of those of the day', async () => {
+  test('the planner statistics assume many types, not only those of the day', async () => {
     clock.set('2026-12-21T00:00:00Z');
     await maintainPartitions(database.sql, clock, KEPT);
     await appendAt('2026-12-22T10:00:00Z');
@@ -263,7 +263,9 @@ describe('partitions', () => {
     assert.equal(await partitionOf(id), undefined);
   });
 
-  /** In a database that has partitions until the 23rd of November, and whose events are being read, as by a backup. */
+  /**
+   * Runs `work` on a database with partitions until November 23 whose events are being read, as by a backup.
+   */
   async function whileRead(work: (own: TestDatabase) => Promise<void>): Promise<void> {
     const own = await createTestDatabase();
     const [reading, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

@@ -38,7 +38,7 @@ export type EventHandler<D extends TObject = TObject> = (
   append: AppendEvent,
 ) => Promise<void>;
 
-/** What the composition root gathers of a feature that listens; made by `on` and `onEvery`. */
+/** A consumer as the composition root collects it from a feature; created by `on` and `onEvery`. */
 export interface EventConsumer {
   readonly handle: EventHandler;
 }
@@ -69,17 +69,17 @@ export function isEvent<D extends TObject>(
 
 export interface Events {
   /**
-   * Runs `work` in one transaction: its changes, its events and what the consumers enqueue are there
+   * Runs `work` in one transaction: its changes, its events and the jobs that consumers enqueue commit
    * together or not at all. After the commit the workers are woken once.
    *
-   * @throws {Error} when an event's type is not in the catalogue.
+   * @throws {Error} when an event's type is not in the catalog.
    */
   transaction<T>(work: (tx: Tx, append: AppendEvent) => Promise<T>): Promise<T>;
 }
 
 /**
- * Wakes the delivery workers, and with the id of a workspace as its payload those who follow its events: one hint for
- * each workspace, so that nobody looks for what others have done.
+ * Wakes the delivery workers and, with a workspace ID as its payload, the tails of its events: one hint per
+ * workspace, so that no tail queries because of others.
  */
 export const DELIVERIES_TOPIC = 'deliveries';
 

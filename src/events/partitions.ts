@@ -12,7 +12,7 @@ const TABLES = [
   { table: 'request_log', keptDays: 7 },
 ] as const;
 
-/** What the operator says of how long tables are kept. */
+/** Configured retention of tables. */
 export type RetentionDays = Pick<Config, 'ANALYTICS_RAW_DAYS'>;
 
 function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: RetentionDays) {
@@ -21,19 +21,20 @@ function tablesOf({ ANALYTICS_RAW_DAYS: factDays }: RetentionDays) {
 }
 const DAYS_AHEAD = 3;
 /**
- * Of events there are so many types, however few a day has seen: or one that is rare would be looked for by the index
- * of times, as if it were everywhere.
+ * Assumed number of event types, regardless of how few a day has seen: otherwise the planner would search a
+ * rare type with the time index, as if it were frequent.
  */
 const TYPES = '150';
 /** Any constant: one process at a time changes partitions. */
 const LOCK = 7_220_413;
 
 /**
- * Makes the day partitions of today and the next three days, and drops those that are older than their table is
- * kept. Safe to run at any time from any number of processes.
+ * Creates the day partitions of today and the next three days, and drops those older than the retention of
+ * their table. Safe to run at any time from any number of processes.
  *
- * @returns the names of the partitions made and dropped now.
- * @throws {Error} in the end, when a table is read for so long, as by a backup, that its own have to wait.
+ * @returns the names of the partitions created and dropped now.
+ * @throws {Error} at the end, when a table is locked too long by a reader, such as a backup, and its changes
+ *   were postponed.
  */
 export async function maintainPartitions(
   sql: Sql,
@@ -46,9 +47,10 @@ export async function maintainPartitions(
 }
 
 /**
- * The same before a start, which can do without all but today's: the hourly task makes the others later.
+ * Prepares the partitions before a start, which only needs those of today: the hourly task creates the others
+ * later.
  *
- * @throws {Error} when one of today is missing, and its table is read for too long.
+ * @throws {Error} when one of today is missing because its table is locked too long by a reader.
  */
 export async function preparePartitions(sql: Sql, clock: Clock, kept: RetentionDays): Promise<void> {
   const { late } = await changePartitions(sql, clock, kept);
@@ -93,11 +95,11 @@ type Change = readonly [name: string, change: (tx: TransactionSql) => Promise<bo
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Changes of one kind to one table. Whoever is in the way of one is in the way of all, and writers wait behind each that is
- * tried: so after one that came too late the rest is left.
+ * Applies changes of one kind to one table. A transaction that blocks one change blocks all, and writers
+ * queue behind each attempt: so after a timeout the remaining changes are postponed.
  *
- * @param done is given the names of those that were changed.
- * @returns the name of the one that came too late, if any.
+ * @param done receives the names of the changed partitions.
+ * @returns the name of the one that timed out, if any.
  */
 async function inTurn(sql: Sql, changes: readonly Change[], done: string[]): Promise<string[]> {
   for (const [name, change] of changes) {
@@ -111,7 +113,7 @@ async function inTurn(sql: Sql, changes: readonly Change[], done: string[]): Pro
   return [];
 }
 
-/** One change in a transaction of its own: whoever writes waits for one partition, and not for all. */
+/** Runs one change in its own transaction: writers wait for one partition instead of all. */
 function alone<T>(sql: Sql, change: (tx: TransactionSql) => Promise<T>) {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCK})`;
@@ -121,7 +123,7 @@ function alone<T>(sql: Sql, change: (tx: TransactionSql) => Promise<T>) {
   });
 }
 
-/** Where the sums of facts are: what they have not counted stays, however old it is. */
+/** Position of the usage rollups: uncounted usage events are retained regardless of their age. */
 const nextUncounted = (tx: Sql | TransactionSql) => tx`coalesce((select next_xid from rollup_state), '0')`;
 
 /** @returns whether it was dropped: another process may have, and facts stay until they are counted. */

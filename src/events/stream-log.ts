@@ -7,7 +7,9 @@ import type { StreamLogTable } from '../platform/db/tables.generated.ts';
 /** Told with the id of a stream to whose log something was appended; its settings and flags have a topic of their own. */
 export const STREAM_LOG_TOPIC = 'stream-log';
 
-/** The tails of a stream that are kept for a while (docs/decisions/event-streams.md#the-stream-log). */
+/**
+ * Tails of a stream whose entries are retained for a while (docs/decisions/event-streams.md#the-stream-log).
+ */
 export type LoggedTail = StreamLogTable['tail'];
 
 /** Where a tail of a stream is: behind this entry. */
@@ -18,7 +20,7 @@ export interface LogPosition {
 
 export interface LogEntry extends LogPosition {
   event: string;
-  /** JSON; null where what it said was removed. */
+  /** JSON; null when the content was redacted. */
   body: string | null;
 }
 
@@ -27,7 +29,7 @@ export interface LogCursor {
   tail: LoggedTail;
 }
 
-/** How far back a tail resumes: what was missed is at most so many entries, none older than `ageMs`. */
+/** Maximum number and age of the entries with which a tail can resume. */
 export const LOG_RETENTION: Readonly<Record<LoggedTail, { entries: number; ageMs: number }>> = {
   CHAT: { entries: 1000, ageMs: 10 * MINUTE_MS },
   RESTREAM: { entries: 300, ageMs: 60 * MINUTE_MS },
@@ -61,7 +63,7 @@ export async function appendToLog(
   return position;
 }
 
-/** Takes back what entries said: whoever resumes is not shown it. @param seqs one, or all before one. */
+/** Redacts entries: a resumed tail does not show them. @param seqs one entry, or all before one. */
 export async function redactLogEntries(
   tx: Tx,
   { streamId, tail }: LogCursor,
@@ -95,7 +97,7 @@ export async function latestPositions(
   }));
 }
 
-/** What follows each place, in order, at most `limit` entries for each. */
+/** Returns the entries after each position, in order, at most `limit` per position. */
 export async function entriesAfter(
   db: Db,
   places: readonly (LogCursor & { seq: number })[],
@@ -116,7 +118,10 @@ export async function entriesAfter(
   return rows.map(({ stream_id: streamId, at, ...entry }) => ({ streamId, atMs: at.getTime(), ...entry }));
 }
 
-/** Removes what no tail resumes from any more. The last entry that is too old stays: who knows it has missed nothing older. */
+/**
+ * Deletes entries that no tail resumes from. The newest expired entry stays: a client that knows it has
+ * missed none older.
+ */
 export async function pruneLog(db: Db, now: Date): Promise<void> {
   for (const [tail, { entries, ageMs }] of Object.entries(LOG_RETENTION)) {
     const before = dateFromMs(now.getTime() - ageMs);

@@ -17,7 +17,7 @@ export function requiresWrite(permission: Writing) {
   return { auth: 'key', permission, gate: null } as const;
 }
 
-/** A surface with a rule of its own, which asks for no permission beside it. */
+/** Returns the policy of an endpoint whose gate replaces the permission. */
 export function requiresGate(gate: Gate) {
   return { auth: 'key', permission: null, gate } as const;
 }

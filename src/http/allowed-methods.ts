@@ -51,7 +51,7 @@ export function hasEmptyParameter(params: unknown): boolean {
 
 const isParameter = (segment: string) => /^\{\w+\}$/.test(segment);
 
-/** Does every address of `path` also match `pattern`? */
+/** Reports whether every URL path of `path` also matches `pattern`. */
 function covers(pattern: string, path: string): boolean {
   const [general, special] = [pattern.split('/'), path.split('/')];
   return (

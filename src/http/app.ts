@@ -71,7 +71,10 @@ export interface AppOptions {
   routes: readonly Route[];
   /** Pages and files outside the base URL; each registers its own Fastify routes. */
   pages: readonly ((app: FastifyInstance) => void)[];
-  /** Whose `X-Forwarded-For` gives the client address: so many proxies in a row, or those at these addresses. */
+  /**
+   * Trust in `X-Forwarded-For` for the client address: that number of proxies in a row, or proxies with these
+   * addresses.
+   */
   trustProxy: false | number | string[];
 }
 
@@ -79,7 +82,7 @@ function trustedProxies(trusted: AppOptions['trustProxy']) {
   return typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
 }
 
-/** What is told of each answer, when it is sent. */
+/** Registers the hooks that record each response when it is sent. */
 function noteAnswers(app: FastifyInstance, ports: HttpPorts): void {
   accessLog(app, ports);
   requestLog(app, BASE_PATH, ports);
@@ -106,7 +109,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocket },
     clientErrorHandler: handleClientError,
   });
-  // Without this, Node refuses other expectations than 100-continue with a bare 417.
+  // By default, Node rejects expectations other than 100-continue with a bare 417.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   endpoint(app);

@@ -104,7 +104,7 @@ test('no path leads out of the folder', async (t) => {
   }
 });
 
-test('without a build there is nothing to serve, and pages say so', async (t) => {
+test('without a build, assets are missing and pages report it', async (t) => {
   const { assets, app } = await setUp(t, false);
   assert.equal(assets.entry('watch/main.ts'), null);
   assert.equal((await app.inject({ url: '/assets/watch-1.js' })).statusCode, 404);
@@ -113,7 +113,7 @@ test('without a build there is nothing to serve, and pages say so', async (t) =>
   assert.match(page.body, /have not been built/);
 });
 
-test('the landing page is compressed, and whoever has it is told so', async (t) => {
+test('the landing page is compressed, and a cached copy gets 304', async (t) => {
   const { app } = await setUp(t);
   const first = await app.inject({ url: '/', headers: { 'accept-encoding': 'br' } });
   assert.equal(first.headers['content-encoding'], 'br');

@@ -8,7 +8,7 @@ import type { Logger } from '../platform/logger.ts';
 export interface PageAssets {
   scripts: string[];
   styles: string[];
-  /** Modules that the scripts import at once. */
+  /** Modules that the scripts import immediately. */
   preloads: string[];
   /** Modules that the scripts may load later. */
   lazy: string[];
@@ -17,12 +17,13 @@ export interface PageAssets {
 /** The built web pages (`web/dist`): their addresses for pages, their bytes for browsers. */
 export interface WebAssets {
   /**
-   * What an entry of the build (`watch/main.ts`, `site/site.css`) needs; null while nothing is built.
+   * Returns the files of an entry of the build (`watch/main.ts`, `site/site.css`); null while there is no
+   * build.
    *
-   * @throws {Error} when the build has no such entry: a mistake in the program.
+   * @throws {Error} when the build lacks the entry: a bug in the program.
    */
   entry(source: string): PageAssets | null;
-  /** Address of a picture or other file of the build, by its source (`site/icon.svg`). */
+  /** Returns the URL of an image or other file of the build, by its source (`site/icon.svg`). */
   url(source: string): string | null;
   /** Registers `GET /assets/*`. */
   register(app: FastifyInstance): void;
@@ -35,7 +36,7 @@ interface Chunk {
   dynamicImports: string[];
 }
 
-/** The line that a page answers, and the log says, when the build is missing. */
+/** Message that pages show and the log contains when the build is missing. */
 export const NOT_BUILT =
   'The web pages have not been built. Run "npm start", or "npx vite build --config web/vite.config.ts" and restart.';
 
@@ -59,12 +60,12 @@ export function loadAssets({ dir, log }: { dir: string; log: Logger }): WebAsset
 
 /** One route for all of them: a route for each took a twentieth of the start, and memory for as long as it runs. */
 async function serveFiles(app: FastifyInstance, root: string): Promise<void> {
-  // What the build has not written (`..`, `//`, NUL) never reaches the file system.
+  // Other names (`..`, `//`, NUL) never reach the file system.
   const names = new Set(readdirSync(root));
   await app.register(fastifyStatic, {
     root,
     serve: false,
-    // The build wrote `.br` and `.gz` beside each text file.
+    // The build wrote `.br` and `.gz` variants of each text file.
     preCompressed: true,
     // A name holds a hash of its content.
     maxAge: YEAR_MS,
@@ -110,7 +111,7 @@ function pageAssets(chunks: Map<string, Chunk>, source: string): PageAssets {
   };
 }
 
-/** Everything that can be got to from `start`, itself first. */
+/** Returns `start` and all chunks reachable from it, in order of discovery. */
 function reach(chunks: Map<string, Chunk>, start: string[], next: (chunk: Chunk) => string[]): Set<string> {
   const found = new Set(start);
   for (const key of found) {

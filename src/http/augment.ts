@@ -6,7 +6,7 @@ import type { Route } from './route.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the matched path and method declare; null on pages, files and what does not exist. */
+    /** Declaration of the matched path and method; null on pages, files and unknown paths. */
     endpoint: Route | null;
     /** Set by the authenticate plugin; null where no valid key came. */
     caller: Caller | null;
@@ -31,7 +31,7 @@ declare module 'fastify' {
     gone: AppError | null;
   }
   interface FastifyInstance {
-    /** For pages that have event streams of their own. */
+    /** Event streams, for pages that have their own. */
     eventStreams: EventStreams;
   }
   interface FastifyContextConfig {
@@ -39,7 +39,7 @@ declare module 'fastify' {
     route?: Route;
     /** The path is declared, this method of it is not. */
     unroutable?: true;
-    /** Its own handlers say which pages may send and read. */
+    /** Disables the default CORS: the route's handlers decide which pages may send and read. */
     cors?: false;
     /** The handler reads the body itself, for as long as bytes come: no limit of length or time. */
     streams?: true;

@@ -14,25 +14,25 @@ export interface SessionCookieWriter {
   clear(): void;
 }
 
-/** What a handler gets besides its validated input. */
+/** Context of a handler besides its validated input. */
 export interface RequestContext<C extends Caller | null = Caller> {
   requestId: string;
   caller: C;
-  /** Of the user token that came along; null without one. */
+  /** ID of the user token sent with the request; null without one. */
   userTokenId: string | null;
   ip: string;
   /** Empty when the client names none. */
   userAgent: string;
-  /** For endpoints that count who comes. */
+  /** Returns the client info, for endpoints that count viewers. */
   client(): ClientInfo;
   /** The client asks for `text/event-stream`, where the endpoint has a tail. */
   acceptsEventStream: boolean;
   /** The client asks for `text/csv`, where the endpoint has a table. */
   acceptsCsv: boolean;
   log: Logger;
-  /** Of a leased idempotent request: the same for each of its repetitions. Null without an Idempotency-Key. */
+  /** ID of a leased idempotent request, shared by all its repetitions. Null without an Idempotency-Key. */
   operationId: string | null;
   session: SessionCookieWriter;
-  /** Where the endpoint takes a file and one came. */
+  /** Uploaded file, when the endpoint accepts one and the request has one. */
   upload: UploadedFile | undefined;
 }

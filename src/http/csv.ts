@@ -25,8 +25,8 @@ export async function sendCsv(
 }
 
 /**
- * What a table is called: the last segment of its path. Of one thing, `videos-vid_….csv`: the segment before and which
- * one it is.
+ * Returns the file name of a table: the last segment of its path. For one resource, `videos-vid_….csv`: the
+ * preceding segment and the ID.
  */
 export function tableName(path: string, params: unknown): string {
   const [before = '', last = ''] = path.split('/').slice(-2);

@@ -8,7 +8,7 @@ const ICON = 'site/icon.svg';
 
 interface Options {
   assets: WebAssets;
-  /** Origins besides this one that pictures come from. */
+  /** Additional origins of images. */
   mediaOrigins: readonly string[];
 }
 
@@ -48,7 +48,7 @@ function policy(nonce: string, mediaOrigins: readonly string[]): string {
     "script-src 'self'",
     // The components write their style elements themselves, with this nonce.
     `style-src 'self' 'nonce-${nonce}'`,
-    // Pictures that are chosen for an upload are shown out of a blob.
+    // Images chosen for an upload are previewed from a blob.
     `img-src ${["'self'", ...mediaOrigins].join(' ')} data: blob:`,
     "media-src 'self' blob: data:",
     "connect-src 'self'",

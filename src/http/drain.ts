@@ -4,8 +4,8 @@ import type { FastifyInstance } from 'fastify';
 const STEP_MS = 25;
 
 /**
- * Stops listening, lets the requests under way be answered, and then closes what is left: connections that
- * were opened and never used would otherwise keep the server up until they time out.
+ * Stops listening, lets requests in flight finish, and then closes the remaining connections: those opened
+ * and never used would otherwise keep the server running until they time out.
  *
  * @returns the function that drains; call it once.
  */

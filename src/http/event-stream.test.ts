@@ -51,7 +51,7 @@ const route = defineRoute({
   handler: async () => tail,
 });
 
-/** Runs until the stream is over. */
+/** Resolves when the stream has ended. */
 const untilOver = ({ signal }: EventWriter) =>
   new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 
@@ -125,7 +125,7 @@ test('a key check that fails for another reason ends nothing', async () => {
   await closing;
 });
 
-test('a tail that fails, or has no more to say, ends the stream', async () => {
+test('a tail that fails or finishes ends the stream', async () => {
   for (const end of [unused, async () => {}]) {
     tail = async (out) => {
       await out.send({ event: 'one', id: '7', data: '{"a":1}' });
@@ -164,7 +164,7 @@ test('a client that does not read is waited for, and one that leaves ends its ta
   await close();
 });
 
-test('the places of an account are shared by its keys, and the answer says which cap it is', async () => {
+test('the stream slots of an account are shared by its keys, and the response names the exceeded limit', async () => {
   const { response, url, close } = await open();
   const as = async (who: Partial<Caller>) => {
     verify = () => ({ ...caller, ...who });

@@ -10,23 +10,23 @@ import type { HttpPorts } from './ports.ts';
 
 export type { EventWriter, StreamEvent } from './open-stream.ts';
 
-/** Writes until `out` is over: what the handler of an event stream returns. */
+/** Handler of an event stream: writes until `out` has ended. */
 export type EventStreamHandler = (out: EventWriter) => Promise<void>;
 
 /** Open event streams of one API key or session, all kinds together (docs/concepts/conventions.md#rate-limits). */
 export const MAX_STREAMS_PER_KEY = 25;
 const HEARTBEAT_SEC = 15;
 const CHECK_PAUSE_MS = 1000;
-/** What the client is told to wait when there are too many streams. */
+/** Retry delay sent to the client when there are too many streams. */
 const CAP_RETRY_SEC = 5;
 
 type Ports = Pick<HttpPorts, 'keys' | 'sessions' | 'leases' | 'clock' | 'log' | 'requestLog'>;
 
-/** So many may be open at once under a name, on all nodes. */
+/** Limit on concurrently open streams under one name, across all nodes. */
 export interface StreamSlotLimit {
   name: string;
   max: number;
-  /** Of the refusal. */
+  /** Message of the rejection. */
   message: string;
 }
 
@@ -34,9 +34,9 @@ interface Opening {
   request: FastifyRequest;
   reply: FastifyReply;
   places: readonly StreamSlotLimit[];
-  /** May the client go on? Throws an AppError of 401, 403 or 404 when not. */
+  /** Verifies that the client still has access. Throws an AppError of 401, 403 or 404 when not. */
   check: () => unknown;
-  /** What the client is told when it may not. */
+  /** Close reason sent when access is revoked. */
   ended: RevocationReason;
 }
 
@@ -47,7 +47,7 @@ interface Opening {
 export class EventStreams {
   readonly #ports: Ports;
   readonly #open = new Set<OpenStream>();
-  /** Who gets a heartbeat in which second. */
+  /** Streams grouped by the second of their heartbeat. */
   readonly #turns = Array.from({ length: HEARTBEAT_SEC }, () => new Set<OpenStream>());
   #turn = 0;
   #clockwork: NodeJS.Timeout | undefined;
@@ -64,9 +64,9 @@ export class EventStreams {
   }
 
   /**
-   * Open event streams with an API key, or the session of the dashboard.
+   * Opens an event stream with an API key or the session of the dashboard.
    *
-   * @param perAccount open at once on each account, beside what each key may have.
+   * @param perAccount maximum open streams per account, in addition to the limit per key.
    * @throws {AppError} SSE_PER_KEY_CAP.
    */
   openForKey(
@@ -94,7 +94,7 @@ export class EventStreams {
   }
 
   /**
-   * Resolves when the stream is over.
+   * Resolves when the stream has ended.
    *
    * @throws {AppError} SSE_PER_KEY_CAP before a byte was sent.
    */
@@ -119,7 +119,7 @@ export class EventStreams {
     const requestId = request.id;
     try {
       reply.hijack();
-      // Now, and not in an hour: whoever looks for it has it open.
+      // Recorded now rather than when the stream ends, so that an open stream appears in the log.
       recordRequest(this.#ports.requestLog, request, { status: 200, ms: reply.elapsedTime });
       countRequest(this.#ports.requestLog, request, 200);
       if (stream.begin(reply.getHeaders(), request.method === 'HEAD')) await tail(stream);

@@ -12,7 +12,7 @@ export function formField(fields: unknown, name: string): string {
 }
 
 /**
- * A form of another site must not act here; browsers say where a form was (Fetch Metadata).
+ * Rejects forms submitted by other sites; browsers report the origin of a form (Fetch Metadata).
  *
  * @throws {AppError} origin_not_allowed.
  */
@@ -22,7 +22,7 @@ export async function rejectCrossSite({ method, headers }: FastifyRequest): Prom
   throw new AppError('origin_not_allowed', { message: 'Open this page directly and try again.' });
 }
 
-/** Says what went wrong on a page; what is not ours goes to the handler of the whole program, which logs it. */
+/** Sends an error page; unexpected errors go to the program's error handler, which logs them. */
 export function sendFailure(
   assets: WebAssets,
   error: unknown,
@@ -34,7 +34,7 @@ export function sendFailure(
   return sendPage(reply, assets, pageOf(error));
 }
 
-/** The page that says what went wrong, and in words of its own that something is not there. */
+/** Returns the error page, with a custom text for a missing resource. */
 export function failurePage(
   { code, status, message }: AppError,
   missing: { heading: string; text: string },

@@ -18,8 +18,8 @@ after(() => app.close());
 const STATUS_OF = new Map(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
 
 /**
- * What holds of every answer of the API (docs/concepts/conventions.md#envelopes, docs/concepts/conventions.md#headers),
- * and nothing asked for here is our fault.
+ * Asserts the properties of every API response (docs/concepts/conventions.md#envelopes,
+ * docs/concepts/conventions.md#headers), and that no request causes a server error.
  */
 function assertAnswer(answer: TestResponse): void {
   assert.ok(answer.status < 500, answer.text);
@@ -91,7 +91,7 @@ const names = [
   'chatMode',
 ];
 
-test('no stream settings, however odd, are our fault; what is taken is given back', async () => {
+test('odd stream settings never cause a server error, and accepted values are returned unchanged', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.dictionary(fc.constantFrom(...names), value),

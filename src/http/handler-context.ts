@@ -14,7 +14,9 @@ interface HandlerContextDeps {
   upload: UploadedFile | undefined;
 }
 
-/** What a handler gets. What few of them ask for is made when they do: every request would pay for it. */
+/**
+ * Context of a handler. Rarely used values are computed on demand, because every request would pay for them.
+ */
 export class HandlerContext implements RequestContext<Caller | null> {
   readonly #given: HandlerContextDeps;
   readonly caller: Caller | null;
@@ -30,14 +32,14 @@ export class HandlerContext implements RequestContext<Caller | null> {
   ) {
     this.#given = given;
     this.caller = given.request.caller;
-    // Now: a connection that has ended has none any more.
+    // Read now: a closed connection no longer has an address.
     this.ip = given.request.ip;
     this.acceptsEventStream = accepts.events;
     this.acceptsCsv = accepts.csv;
     this.operationId = operationId;
   }
 
-  /** The same, as a leased request. */
+  /** Returns a copy for a leased request. */
   withOperationId(operationId: string): HandlerContext {
     return new HandlerContext(
       this.#given,

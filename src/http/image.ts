@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 
-/** Sends a picture with an id of its own; one that was removed has to go from caches, too. */
+/** Sends an image with an ID of its own; a removed one must disappear from caches, too. */
 export function sendImage(
   reply: FastifyReply,
   type: 'image/webp' | 'image/jpeg',

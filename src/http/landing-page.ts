@@ -3,7 +3,7 @@ import { html } from '../platform/html.ts';
 import type { WebAssets } from './assets.ts';
 import { messagePage, staticPage } from './page.ts';
 
-/** `GET /`: what this server is, for whoever opens its address in a browser. */
+/** Serves `GET /`: a page that describes this server to visitors with a browser. */
 export function landingPage({ assets }: { assets: WebAssets }): (app: FastifyInstance) => void {
   const body = messagePage({
     heading: 'This is a Marquee server.',

@@ -81,7 +81,7 @@ function writer(route: Route) {
   };
 }
 
-/** What the client wants instead of JSON, where the endpoint has it. */
+/** Returns the alternative formats to JSON that the client accepts and the endpoint offers. */
 function acceptedOf({ reply: { envelope, tail, csv } }: Route, request: FastifyRequest, reply: FastifyReply) {
   if (tail === undefined && csv === undefined) return { events: envelope === 'events', csv: false };
   reply.header('Vary', [reply.getHeader('Vary'), 'Accept'].filter(Boolean).join(', '));
@@ -167,7 +167,7 @@ function listEnvelope(
 ): Record<string, unknown> {
   const { items, nextCursor, limit, meta } = page;
   if (nextCursor !== null) {
-    // As the router reads it.
+    // Parsed like in the router.
     const [path = ''] = request.url.split(/[?#]/, 1);
     const next = new URLSearchParams(request.url.slice(path.length + 1));
     next.set('cursor', nextCursor);

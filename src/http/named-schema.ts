@@ -23,7 +23,10 @@ export function namedSchemas(): ReadonlyMap<string, TSchema> {
   return components;
 }
 
-/** The words of a shape may depend on what the program is composed of; what it takes may not. */
+/**
+ * Returns the schema without its texts, which may depend on the composition of the program; its constraints
+ * may not.
+ */
 function withoutText(schema: TSchema): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     (key === 'description' && typeof value === 'string') || key === 'examples' ? undefined : value,

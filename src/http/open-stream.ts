@@ -13,11 +13,11 @@ export interface StreamEvent {
 }
 
 export interface EventWriter {
-  /** What the client says it has received last (`Last-Event-ID`), or null. */
+  /** Last event ID sent by the client (`Last-Event-ID`), or null. */
   readonly lastEventId: string | null;
-  /** Aborts when the stream is over, whoever ended it. */
+  /** Aborts when the stream has ended for any reason. */
   readonly signal: AbortSignal;
-  /** Resolves when the stream is over. */
+  /** Resolves when the stream has ended. */
   readonly over: Promise<void>;
   readonly lifetimeSec: number;
   /** ISO 8601: when the stream was opened. */
@@ -25,15 +25,15 @@ export interface EventWriter {
   /** Resolves when the client can take more. */
   send(event: StreamEvent): Promise<void>;
   /**
-   * Sends without waiting. For a client that is too slow 256 events wait; then the oldest are dropped, and it is told
-   * by a `resync` before the rest.
+   * Sends without waiting. Up to 256 events are queued for a slow client; then the oldest are dropped, and it
+   * gets a `resync` event before the rest.
    */
   push(event: StreamEvent): void;
   /** Tells the client why, and ends the stream. */
   bye(reason: CloseReason, reconnect: boolean): void;
 }
 
-/** What its client asks by is not good any more. */
+/** Reasons for which the client's credential is no longer valid. */
 export type RevocationReason = 'KEY_REVOKED' | 'SESSION_ENDED';
 export type CloseReason = 'LIFETIME' | 'SHUTDOWN' | 'STREAM_DELETED' | RevocationReason;
 
@@ -46,9 +46,9 @@ export interface OpenStreamOptions {
   ports: Pick<HttpPorts, 'clock'>;
   request: FastifyRequest;
   reply: FastifyReply;
-  /** May the client go on? Throws an AppError of 401 or 403 when not. */
+  /** Verifies that the client still has access. Throws an AppError of 401 or 403 when not. */
   check: () => unknown;
-  /** What the client is told when it may not. */
+  /** Close reason sent when access is revoked. */
   ended: RevocationReason;
   onOver: () => void;
 }
@@ -56,7 +56,10 @@ export interface OpenStreamOptions {
 /** 404: the account of a team that the person is in no more. */
 const GONE: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** One connection with its events. It keeps no more of the request than it needs: thousands are open at once. */
+/**
+ * One connection with its events. It retains as little of the request as possible: thousands are open
+ * concurrently.
+ */
 export class OpenStream implements EventWriter {
   readonly lastEventId: string | null;
   readonly lifetimeSec = LIFETIME_SEC;
@@ -69,7 +72,7 @@ export class OpenStream implements EventWriter {
   readonly #onOver: () => void;
   #isOver = false;
   #controller: AbortController | null = null;
-  /** Null while the client takes what it is sent. */
+  /** Queued writes; null while the client reads fast enough. */
   #waiting: string[] | null = null;
   #dropped = 0;
 
@@ -93,7 +96,7 @@ export class OpenStream implements EventWriter {
     return this.#controller.signal;
   }
 
-  /** Sends the head. @returns false when there is nobody to send events to. */
+  /** Sends the head. @returns false when no events can be sent. */
   begin(headers: Record<string, unknown>, isHead: boolean): boolean {
     const raw = this.#raw;
     const close = () => this.#finish();
@@ -159,13 +162,13 @@ export class OpenStream implements EventWriter {
     await this.check();
   }
 
-  /** Ends the stream if its key or session is not good any more. */
+  /** Ends the stream if its key or session is no longer valid. */
   async check(): Promise<void> {
     if (this.#isOver) return;
     try {
       await this.#check();
     } catch (error) {
-      // Only what the check itself says ends the stream: a database that does not answer does not.
+      // Only a result of the check ends the stream: an unavailable database does not.
       if (error instanceof AppError && GONE.has(error.status)) this.bye(this.#ended, false);
     }
   }
@@ -203,7 +206,7 @@ export class OpenStream implements EventWriter {
 
 let written: { event: StreamEvent; text: string } | null = null;
 
-/** An event that goes to many is written once: it is given to them one after the other. */
+/** An event sent to many streams is serialized once, because it is sent to them one after the other. */
 function wireOf(event: StreamEvent): string {
   if (written?.event === event) return written.text;
   const { event: name, id, data } = event;
@@ -213,7 +216,7 @@ function wireOf(event: StreamEvent): string {
   return text;
 }
 
-/** Clients that cannot set the header say it in the query. */
+/** Clients that cannot set the header send it in the query. */
 function lastEventIdOf(request: FastifyRequest): string | null {
   const header = request.headers['last-event-id'];
   if (typeof header === 'string' && header !== '') return header;

@@ -3,16 +3,16 @@ import { AppError } from '../kernel/errors.ts';
 import { originHost, presentedKey } from './plugins/authenticate.ts';
 import type { HttpPorts } from './ports.ts';
 
-/** Who looks at a public page, where that is known. */
+/** Reader of a public page, if known. */
 export interface PageViewer {
   accountId: string;
-  /** Of the dashboard, in the same browser; null for a program that acts for the account. */
+  /** Dashboard session in the browser; null for a program that acts for the account. */
   sessionId: string | null;
   /** The accounts of the teams that the person is in. */
   teams: readonly string[];
 }
 
-/** Null for everybody who is not signed in, and for an account whose address is not confirmed. */
+/** Finds the reader; null without a sign-in and for an account whose email address is not confirmed. */
 export type PageViewers = (asking: Pick<FastifyRequest, 'headers' | 'ip'>) => Promise<PageViewer | null>;
 
 interface Ports extends Pick<HttpPorts, 'keys' | 'verifyUserToken'> {

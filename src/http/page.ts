@@ -15,11 +15,14 @@ export interface Page {
   script?: string;
   /** Fetch early what the script would load later. */
   eager?: boolean;
-  /** Who may show the page in a frame: nobody, any site, or those of these host patterns (CSP frame-ancestors). */
+  /**
+   * Sites that may show the page in a frame: none, any, or those of these host patterns (CSP
+   * frame-ancestors).
+   */
   frames: "'none'" | '*' | readonly string[];
-  /** Origins beside this one that its pictures and media come from. */
+  /** Additional origins of its images and media. */
   mediaOrigins?: readonly string[];
-  /** Origins beside this one that its script talks to. */
+  /** Additional origins that its script connects to. */
   connectOrigins?: readonly string[];
   /** All of its styles are in files: its policy allows no others. The player's controls bring their own. */
   hasPlainStyles?: boolean;

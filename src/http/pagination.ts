@@ -31,7 +31,7 @@ export function listQuery<F extends TProperties>(filters: F, max = MAX, byDefaul
   });
 }
 
-/** Of a list that is one page unless told otherwise: there are few of what it has. */
+/** Returns the query schema of a short list, which is one page by default. */
 export function unpagedListQuery<F extends TProperties>(filters: F) {
   return listQuery(filters, MAX, MAX);
 }
@@ -49,7 +49,7 @@ function toUtc(instant: string | undefined): string | null {
   return instant === undefined ? null : Temporal.Instant.from(instant).toString();
 }
 
-/** One list of one tenant under one set of filters: a cursor is good only there. */
+/** One list of one tenant with one set of filters: a cursor is valid only for it. */
 export class ListReader {
   readonly request: PageRequest;
   readonly #codec: CursorCodec;

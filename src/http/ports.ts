@@ -9,7 +9,7 @@ import type { AccessLine, Logger } from '../platform/logger.ts';
 import type { SameOriginCheck } from './same-origin.ts';
 import type { SessionCookie } from './session-cookie.ts';
 
-/** What the wire needs from the rest of the program; the composition root fills it. */
+/** Dependencies of the HTTP layer on the rest of the program; the composition root provides them. */
 export interface HttpPorts {
   keys: KeyVerifier;
   /** @returns whose a valid user token is, and its id; null for any other. */
@@ -32,19 +32,21 @@ export interface HttpPorts {
   accessLog: { note(line: AccessLine): void };
   requestLog: RequestRecorder;
   quotas: QuotaSignals;
-  /** Told of calls of deprecated endpoints by keys; neither waits nor throws. */
+  /** Records calls of deprecated endpoints by keys; neither waits nor throws. */
   deprecatedUses: { note(use: { workspaceId: string; endpoint: string }): void };
 }
 
 export interface KeyVerifier {
   /**
+   * Verifies an API key.
+   *
    * @param key the key as sent, which starts with `pk_`.
-   * @returns the caller at once when the key is known here, otherwise a promise of it.
+   * @returns the caller directly when the key is cached here, otherwise a promise of it.
    * @throws {AppError} INVALID_KEY, KEY_DISABLED, KEY_EXPIRED, EMAIL_NOT_VERIFIED, IP_NOT_ALLOWED,
-   * DOMAIN_NOT_ALLOWED (docs/concepts/authentication.md#the-key).
+   *   DOMAIN_NOT_ALLOWED (docs/concepts/authentication.md#the-key).
    */
   verify(key: string, from: { ip: string; origin: string | undefined }): Caller | Promise<Caller>;
-  /** Calls it when what was known of keys may not hold any more. */
+  /** Registers a listener that is called when cached keys may be outdated. */
   onChanged(listener: () => void): void;
 }
 
@@ -52,7 +54,7 @@ export interface KeyVerifier {
 export interface Session extends Pick<SessionActor, 'id' | 'role' | 'passwordCheckedMs'> {
   /** The account of the person. */
   own: SessionAccount;
-  /** Those of the teams that they are in. */
+  /** Accounts of the teams that the person is a member of. */
   teams: readonly SessionAccount[];
   emailVerified: boolean;
 }
@@ -66,7 +68,7 @@ export interface SessionAccount {
   workspaces: Readonly<Record<Mode, string>>;
 }
 
-/** Where a request with a session comes from, and for whom it acts. */
+/** Origin of a request with a session, and the account it acts for. */
 interface SessionFrom {
   ip: string;
   userAgent: string;
@@ -79,23 +81,25 @@ export interface Sessions {
   cookie: SessionCookie;
   isOwnOrigin: SameOriginCheck;
   /**
+   * Verifies a session.
+   *
    * @param token the value of the cookie.
-   * @returns at once when the session is known here, otherwise a promise; null when it is unknown, ended or over, or
-   * of a suspended account.
+   * @returns the session directly when it is cached here, otherwise a promise; null when it is unknown, ended
+   *   or expired, or of a suspended account.
    */
   verify(token: string, from: SessionFrom): Session | null | Promise<Session | null>;
   isCsrfToken(sessionId: string, sent: string): boolean;
-  /** Calls it when what was known of sessions may not hold any more. */
+  /** Registers a listener that is called when cached sessions may be outdated. */
   onChanged(listener: () => void): void;
 }
 
 export interface OriginLock {
   /**
-   * May a page of this origin make checkout and payment calls for the workspace?
-   * (docs/concepts/integration-domains.md#the-origin-lock)
+   * Checks whether a page of this origin may make checkout and payment calls for the workspace
+   * (docs/concepts/integration-domains.md#the-origin-lock).
    *
    * @param origin null when the request names none.
-   * @returns the code of the refusal, or null.
+   * @returns the code of the rejection, or null.
    */
   refusal(
     caller: Pick<Caller, 'workspaceId' | 'mode'>,
@@ -121,7 +125,7 @@ export interface CompletedRequest {
   /** Null where no key was needed. */
   keyId: string | null;
   method: string;
-  /** As it was sent, without its query and without secrets. */
+  /** Path as sent, without its query and with secrets removed. */
   path: string;
   status: number;
   /** `error.code` of the answer; null where there was no error. */
@@ -133,7 +137,7 @@ export interface CompletedRequest {
 /** Neither waits, and neither throws. */
 export interface RequestRecorder {
   note(request: CompletedRequest): void;
-  /** Every request of a known caller, once: what it is billed by. */
+  /** Counts every request of a known caller once, for billing. */
   count(request: Pick<CompletedRequest, 'workspaceId' | 'keyId' | 'status'>): void;
 }
 

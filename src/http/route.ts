@@ -18,11 +18,13 @@ export type Auth = 'key' | 'session' | 'public' | 'optional' | 'none';
  */
 export type Gate = 'finance-read' | 'finance-write' | 'owner' | 'user' | 'session-owner' | 'admin';
 
-/** One cap of an endpoint beside the key's general limit (docs/concepts/conventions.md#rate-limits). */
+/**
+ * A limit of an endpoint in addition to the key's general limit (docs/concepts/conventions.md#rate-limits).
+ */
 export interface Limit {
   /** Endpoints that name the same bucket count together. */
   bucket: string;
-  /** Whose requests are counted together. IPv6 addresses count by their /64. */
+  /** Subject whose requests are counted together. IPv6 addresses count by their /64. */
   per: 'ip' | 'key';
   /** A path parameter that tells counts apart, such as the stream of a chat. */
   param?: string;
@@ -47,11 +49,11 @@ export interface Page<T> {
   /** The cursor of the next page, or null on the last one. */
   nextCursor: string | null;
   limit: number;
-  /** What stands in `data` beside the rows, where `reply.beside` is set. */
+  /** Additional fields of `data` next to the rows, when `reply.meta` is set. */
   meta?: object;
 }
 
-/** What a handler has not made but found: sent with 200, where `reply.existing` is set. */
+/** A resource that the handler found instead of creating it: sent with 200, when `reply.existing` is set. */
 export class ExistingResource {
   readonly value: unknown;
 
@@ -78,7 +80,10 @@ interface Policy {
    * simulated.
    */
   onlyMode?: Mode;
-  /** Of a session it is about nobody but the person themselves: any role in the team may. Keys need the permission. */
+  /**
+   * With a session the endpoint concerns only the person: any team role may call it. Keys need the
+   * permission.
+   */
   selfService?: true;
   /** A session has to have confirmed its password a moment ago (docs/concepts/authentication.md#sessions). */
   recentPassword?: true;
@@ -87,8 +92,9 @@ interface Policy {
   /** Caps of this endpoint, checked in order; the first that is reached refuses and the rest do not count. */
   limits?: readonly Limit[];
   /**
-   * Accepts Idempotency-Key (docs/concepts/conventions.md#idempotency). `leased`: its handler asks others, so it runs in no
-   * transaction, and what it makes is found again by `context.operationId` (docs/decisions/idempotency.md#leases).
+   * Accepts Idempotency-Key (docs/concepts/conventions.md#idempotency). `leased`: its handler calls other
+   * services, so it runs without a transaction, and its results are found again by `context.operationId`
+   * (docs/decisions/idempotency.md#leases).
    */
   idempotent?: boolean | 'leased';
   /**
@@ -97,8 +103,8 @@ interface Policy {
    */
   originLock?: boolean;
   /**
-   * Where the request names the API key that it is about: a key may do this to itself whatever the gate and
-   * its scope say (docs/concepts/conventions.md#scopes-and-permissions).
+   * Location of the ID of the API key that the request concerns: a key may do this to itself regardless of
+   * the gate and its scope (docs/concepts/conventions.md#scopes-and-permissions).
    */
   ownKey?: { in: readonly ('params' | 'query' | 'body')[]; name: string };
   /** A request without a body is one with an empty object. */
@@ -119,9 +125,9 @@ interface EnvelopedReply {
   schema: TSchema;
   /** The handler returns a `Page`, sent as `data` and `pagination`. */
   list?: boolean;
-  /** Of 201: what is there already is answered with 200, by an `Existing`. */
+  /** Whether a 201 endpoint may return an `ExistingResource` with 200. */
   existing?: true;
-  /** Of a list: `data` is an object of these members and the `rows`, instead of the rows themselves. */
+  /** For a list: `data` is an object with these fields and the `rows`, instead of the rows themselves. */
   meta?: TObject;
   envelope?: 'data';
   description?: string;
@@ -135,7 +141,7 @@ interface EnvelopedReply {
 }
 
 /**
- * The members of the result stand beside `success`, without `data` (docs/concepts/conventions.md#envelopes, login
+ * Response whose fields are next to `success`, without `data` (docs/concepts/conventions.md#envelopes, login
  * and register).
  */
 interface FlatReply {
@@ -159,17 +165,17 @@ interface EventReply {
   existing?: undefined;
   meta?: undefined;
   envelope: 'events';
-  /** Open at once on each account, beside what each key may have. */
+  /** Maximum open streams per account, in addition to the limit per key. */
   perAccount?: number;
   description?: string;
   tail?: undefined;
   csv?: undefined;
 }
 
-/** The caller of an endpoint that people alone reach. */
+/** Caller of an endpoint that only people can call. */
 export type SessionCaller = Caller & { actor: SessionActor };
 
-/** Who has called, by what the endpoint reads of it. */
+/** Type of the caller, by the authentication of the endpoint. */
 interface Callers {
   key: Caller;
   session: SessionCaller;
@@ -217,7 +223,7 @@ export interface Route extends Policy {
   prepare(raw: RawInput): (context: RequestContext<Caller | null>) => Promise<unknown>;
 }
 
-/** For endpoints without path parameters, query parameters or a body. */
+/** Schemas of endpoints without path parameters, query parameters or a body. */
 export const NoParams = Type.Object({});
 export const NoQuery = Type.Object({});
 export const NoBody = Type.Unknown();
@@ -275,9 +281,9 @@ function isOfSession(context: RequestContext<Caller | null>): context is Request
 }
 
 /**
- * Declares one endpoint (docs/concepts/authentication.md#the-key); `auth` says whom its handler is given. The handler returns
- * `data`, or a `Page` where `reply.list` is set. The declaration feeds validation, serialisation, policy, 405 `Allow`,
- * metrics and OpenAPI.
+ * Declares one endpoint (docs/concepts/authentication.md#the-key); `auth` determines the type of its caller.
+ * The handler returns `data`, or a `Page` when `reply.list` is set. The declaration feeds validation,
+ * serialization, policy, 405 `Allow`, metrics and OpenAPI.
  */
 export function defineRoute<
   A extends Auth,

@@ -5,7 +5,7 @@ import type { IdPrefix } from '../kernel/ids.ts';
 import { VISIBILITIES } from '../kernel/visibility.ts';
 import { namedSchema } from './named-schema.ts';
 
-/** The JSON types a schema can be null beside, in the form that the serialiser handles fastest. */
+/** JSON types of a nullable schema, in the form that the serializer handles fastest. */
 type Scalar = { type: 'string' | 'integer' | 'number' | 'boolean' };
 
 /** `T or null`, written as a type array (JSON Schema 2020-12, OpenAPI 3.1). */
@@ -57,7 +57,7 @@ export function CommaList(values: readonly string[], description = 'One or more 
   return Type.Optional(Type.String({ description, 'x-items': OneOf(values) }));
 }
 
-/** The same where the values are no fixed set. */
+/** Returns the schema of comma-separated values that are not a fixed set. */
 export function CommaTexts(description: string, item: object = { minLength: 1 }) {
   return Type.Optional(Type.String({ description, 'x-items': { type: 'string', ...item } }));
 }
@@ -92,19 +92,19 @@ export const Problem = namedSchema(
   { code: 'NO_VIDEO_TRACK', message: 'The file contains no image.' },
 );
 
-// Shapes that stand in many places are known by their content: naming them once is enough.
+// Common shapes are matched by content, so naming them once is sufficient.
 namedSchema('Mode', OneOf(MODES));
 namedSchema('KeyScope', OneOf(SCOPES));
 namedSchema('Permission', OneOf(PERMISSIONS));
 export const Visibility = namedSchema('Visibility', OneOf(VISIBILITIES));
-/** Whose members see what is for TIER. */
+/** Tiers whose members may view TIER content. */
 export const TierIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
   maxItems: 20,
   uniqueItems: true,
   description: 'For visibility TIER: tiers with access. Empty: members of any tier.',
 });
 export const Title = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
-/** Of a file that the platform fetches (docs/concepts/imports.md). */
+/** URL of a file that the platform fetches (docs/concepts/imports.md). */
 export const SourceUrl = Type.String({
   minLength: 1,
   maxLength: 4096,
@@ -140,6 +140,6 @@ export function parseList<const V extends string>(
       throw badRequest(field, `${field} must be a comma-separated list of: ${values.join(', ')}.`);
     return known;
   });
-  // A page is made of one of each value: what is said twice would be there twice.
+  // A page is the union of one page per value: a repeated value would repeat its rows.
   return items === undefined ? undefined : [...new Set(items)];
 }

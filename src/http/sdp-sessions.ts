@@ -11,17 +11,17 @@ const UNSUPPORTED = 415;
 interface SdpSessions {
   /** Below it lie the sessions, each by its token. */
   path: string;
-  /** What to do instead of restarting ICE: `publish`. */
+  /** Action recommended instead of an ICE restart: `publish`. */
   verb: string;
   /** The client's own end. */
   end(token: string): Promise<void>;
   /**
-   * The names of the client's side of ICE (`a=ice-ufrag`).
+   * Returns the ICE username fragments of the client (`a=ice-ufrag`).
    *
-   * @throws {AppError} NOT_FOUND for what is no open session.
+   * @throws {AppError} NOT_FOUND when there is no open session.
    */
   iceOf(token: string): Promise<readonly string[]>;
-  /** Where offers are taken. */
+  /** Paths that accept offers. */
   endpoints: readonly string[];
   /** Declares what takes them there. */
   offers(scope: FastifyInstance): void;
@@ -64,7 +64,10 @@ export function sdpSessions(sessions: SdpSessions): (app: FastifyInstance) => vo
   };
 }
 
-/** Bodies of one type, which is told to who asks (RFC 5789, section 3.1) and who has sent another. */
+/**
+ * Accepts bodies of only one type, announced to OPTIONS requests (RFC 5789, section 3.1) and in 415
+ * responses.
+ */
 function takeAlone(scope: FastifyInstance, type: string, header: string): void {
   scope.removeAllContentTypeParsers();
   const parser = { parseAs: 'string', bodyLimit: MAX_BYTES } as const;

@@ -9,12 +9,15 @@ export interface SessionCookie {
   drop(): string;
 }
 
-/** As long as a session can last; the server ends it earlier. */
+/** Maximum lifetime of a session; the server may end it earlier. */
 const MAX_AGE_SEC = 90 * 86_400;
 /** 32 random bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
-/** @param publicUrl of the platform: browsers keep `__Host-` cookies for https alone (RFC 6265bis 4.1.3.2). */
+/**
+ * @param publicUrl URL of the platform: browsers accept `__Host-` cookies only over https (RFC 6265bis
+ *   4.1.3.2).
+ */
 export function createSessionCookie(publicUrl: string): SessionCookie {
   const isSecure = publicUrl.startsWith('https:');
   const name = isSecure ? '__Host-session' : 'session';

@@ -19,7 +19,7 @@ async function get(headers: Record<string, string>, method: 'GET' | 'HEAD' = 'GE
   };
 }
 
-test('the document comes compressed to whoever takes that, and is the same', async () => {
+test('the document is compressed for clients that accept it, with identical content', async () => {
   const plain = await get({});
   assert.equal(plain.status, 200);
   assert.equal(plain.headers['content-encoding'], undefined);
@@ -35,7 +35,7 @@ test('the document comes compressed to whoever takes that, and is the same', asy
   assert.equal((await get({ 'accept-encoding': '*;q=0' })).headers['content-encoding'], undefined);
 });
 
-test('whoever has it is told so', async () => {
+test('a client with the current version gets 304', async () => {
   const { headers } = await get({ 'accept-encoding': 'br' });
   const tag = String(headers.etag);
   for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
@@ -48,7 +48,7 @@ test('whoever has it is told so', async () => {
   assert.notEqual((await get({})).headers.etag, tag);
 });
 
-test('HEAD says how long it is', async () => {
+test('HEAD returns the content length', async () => {
   const { headers } = await get({});
   const head = await get({}, 'HEAD');
   assert.equal(head.status, 200);

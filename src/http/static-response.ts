@@ -13,10 +13,10 @@ interface Variant {
 }
 
 /**
- * An answer that stays the same while the program runs: compressed once in every encoding, with a tag each, so
- * that whoever has it is told so.
+ * Returns a handler for a response that does not change while the program runs: compressed once per encoding,
+ * each with an ETag, so that a cached copy gets 304.
  *
- * @param text or what makes it, once, when it is first asked for.
+ * @param text the text, or a function that creates it on the first request.
  */
 export function staticResponse(type: string, text: string | (() => string)) {
   let variants: Variant[] | undefined;

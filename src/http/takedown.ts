@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { namedSchema } from './named-schema.ts';
 import { Instant } from './schema.ts';
 
-/** What the operator has taken down, as its owner sees it (docs/concepts/videos.md#takedown). */
+/** Takedown of a resource by the operator, as its owner sees it (docs/concepts/videos.md#takedown). */
 export const Takedown = namedSchema(
   'Takedown',
   Type.Object({ reason: Type.String(), takenDownAt: Instant }),

@@ -23,7 +23,7 @@ const BOUNDS: Record<string, string> = {
   exclusiveMaximum: 'must be less than',
 };
 
-/** Of what a length is counted in. */
+/** Units that lengths are counted in. */
 const COUNTED: Record<string, [bound: string, one: string, many: string]> = {
   minLength: ['must have at least', 'character', 'characters'],
   maxLength: ['must have at most', 'character', 'characters'],
@@ -33,7 +33,10 @@ const COUNTED: Record<string, [bound: string, one: string, many: string]> = {
   maxProperties: ['must have at most', 'member', 'members'],
 };
 
-/** What is wrong with an input that its schema refuses, to follow its name: `must be an integer`. */
+/**
+ * Returns the message for an input that its schema rejects, as the continuation of its name: `must be an
+ * integer`.
+ */
 export function validationMessage({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case 'required':

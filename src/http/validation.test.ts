@@ -77,7 +77,7 @@ describe('a body', () => {
     [Type.Object({}, { additionalProperties: false }), { y: 1 }, 'x.y is not a known field.'],
   ];
   for (const [shape, value, message] of words) {
-    test(`is refused in English: ${message}`, () => {
+    test(`the rejection is in English: ${message}`, () => {
       assert.equal(refusal(Type.Object({ x: shape }), 'body', { x: value })?.message, message);
     });
   }
@@ -130,14 +130,14 @@ describe('a query', () => {
     q: Type.Optional(Type.String()),
   });
 
-  test('is coerced by its schema, has its defaults, and loses what is not declared', () => {
+  test('a query is coerced by its schema, gets its defaults, and loses undeclared parameters', () => {
     const read = compileInput(Query, 'query');
     assert.deepEqual(read({}), { limit: 25 });
     assert.deepEqual(read({ limit: '7', live: 'true', other: '1' }), { limit: 7, live: true });
     assert.deepEqual(read({ live: 'false', q: '5' }), { limit: 25, live: false, q: '5' });
   });
 
-  test('is refused where coercion would guess', () => {
+  test('a query is rejected when coercion would be ambiguous', () => {
     for (const [value, field] of [
       [{ limit: '0' }, 'limit'],
       [{ limit: '1.5' }, 'limit'],
@@ -153,7 +153,7 @@ describe('a query', () => {
   });
 });
 
-test('a NUL in a path parameter is an id of nobody', () => {
+test('a NUL in a path parameter is 404', () => {
   const error = refusal(Type.Object({ id: Type.String() }), 'params', { id: 'a\0b' });
   assert.deepEqual([error?.code, error?.field], ['NOT_FOUND', undefined]);
 });

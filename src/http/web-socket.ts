@@ -5,7 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { AppError } from '../kernel/errors.ts';
 
-/** What Node hands over where a client asks for a WebSocket. */
+/** Objects that Node passes when a client requests a WebSocket. */
 interface Upgrade {
   socket: Socket;
   head: Buffer;
@@ -22,7 +22,7 @@ export function isWebSocket({ headers }: Pick<IncomingMessage, 'headers'>): bool
 /** Lets requests for WebSockets pass the request chain, which answers those that no route takes. */
 export function routeUpgrades(app: FastifyInstance): void {
   app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Without a listener, a client that breaks off would end the process.
+    // A client that disconnects would otherwise end the process.
     socket.on('error', () => socket.destroy());
     if (!(socket instanceof Socket)) return void socket.destroy();
     const response = new ServerResponse(request);
@@ -38,7 +38,7 @@ interface SocketRoute {
   path: string;
   /** The one sub-protocol that is spoken; a client that does not offer it is refused. */
   protocol: string;
-  /** Of a message, in bytes. */
+  /** Maximum bytes of a message. */
   maxPayload: number;
   onOpen(socket: WebSocket, request: FastifyRequest): void;
 }

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from './durations.ts';
 import type { Plan } from './plans.ts';
 
-/** What a key may do at all, whatever its permissions say. */
+/** Scope of a key: an upper bound independent of its permissions. */
 export const SCOPES = ['READ_ONLY', 'STANDARD', 'FULL_ACCESS'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -38,14 +38,14 @@ export const PERMISSIONS: readonly Permission[] = [
   '*',
 ];
 
-/** What decides about the permissions of a key. */
+/** Properties that determine the permissions of a key. */
 export interface Authority {
   scope: Scope;
-  /** As stored; one that is not known any more grants nothing. Empty: everything outside finance. */
+  /** Stored permissions; an obsolete one grants nothing. Empty: everything outside finance. */
   permissions: readonly string[];
 }
 
-/** What somebody is in the team of an account (docs/concepts/team.md#roles). */
+/** Role of a person in the team of an account (docs/concepts/team.md#roles). */
 export const TEAM_ROLES = ['OWNER', 'ADMIN', 'EDITOR', 'ANALYST'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
@@ -71,12 +71,15 @@ export interface SessionActor {
   passwordCheckedMs: number;
 }
 
-/** So long a checked password is good for what wants one. */
+/** Time for which a password confirmation is valid. */
 export const PASSWORD_CONFIRMATION_TTL_MS = 10 * MINUTE_MS;
 
 export type Actor = KeyActor | SessionActor;
 
-/** Who acts, and for whom; every service takes it, or its `workspaceId`, first. */
+/**
+ * The acting party and the workspace it acts for; every service takes it, or its `workspaceId`, as the first
+ * argument.
+ */
 export interface Caller extends Authority {
   workspaceId: string;
   accountId: string;
@@ -130,7 +133,10 @@ export function hasPermission({ scope, permissions }: Authority, permission: Per
   );
 }
 
-/** What each role may do, beside what only an owner's session may (docs/concepts/team.md#roles). */
+/**
+ * Permissions of each role, in addition to those reserved for an owner's session
+ * (docs/concepts/team.md#roles).
+ */
 const CONTENT: readonly (typeof RESOURCES)[number][] = [
   'videos',
   'streams',
@@ -156,7 +162,7 @@ export const ROLE_PERMISSIONS: Readonly<Record<TeamRole, Authority>> = {
   ANALYST: { scope: 'READ_ONLY', permissions: [] },
 };
 
-/** Does `outer` include all that `inner` may do? */
+/** Reports whether `outer` includes all permissions of `inner`. */
 export function includesAuthority(outer: Authority, inner: Authority): boolean {
   return (
     SCOPES.indexOf(outer.scope) >= SCOPES.indexOf(inner.scope) &&
@@ -181,12 +187,15 @@ export function keyIdOf({ actor }: Pick<Caller, 'actor'>): string | null {
   return actor.kind === 'key' ? actor.id : null;
 }
 
-/** May the key do what the permission names, writes included? */
+/** Reports whether the key has the permission and may write. */
 export function mayWrite(key: Authority, permission: Permission): boolean {
   return key.scope !== 'READ_ONLY' && hasPermission(key, permission);
 }
 
-/** Returns what a list of permissions grants: what it names, with the reads that it implies; of an empty list, all. */
+/**
+ * Returns the permissions that a list grants: the named ones and the reads they imply; for an empty list,
+ * all.
+ */
 export function expandPermissions(permissions: readonly string[]): readonly Permission[] {
   const isEmpty = permissions.length === 0;
   return PERMISSIONS.filter(

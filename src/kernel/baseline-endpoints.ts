@@ -13,7 +13,7 @@ function added(title: string, description: string, text: string): ReleaseEntry {
   return { type: 'ADDED', title, description, endpoints: endpoints(text) };
 }
 
-/** The interface as it is first promised; every endpoint of it stands here. */
+/** The API as first released, with every endpoint. */
 export const BASELINE_ENDPOINTS: Release = {
   version: '1.0.0',
   date: '2026-11-01',

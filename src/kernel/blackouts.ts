@@ -14,7 +14,9 @@ export function expandBlackout(
   return { startMs: momentOf(start, timezone, 0), endMs: momentOf(end, timezone, 1) };
 }
 
-/** An instant, or the beginning of a day so many days later: not every day has a midnight. */
+/**
+ * Parses an instant, or returns the start of the day that is `days` days later: not every day has a midnight.
+ */
 function momentOf(text: string, timezone: string, days: number): number {
   if (!DAY.test(text)) return Temporal.Instant.from(text).epochMilliseconds;
   const day = Temporal.PlainDate.from(text).add({ days });

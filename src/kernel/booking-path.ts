@@ -1,6 +1,6 @@
 import type { Mode } from './access.ts';
 
-/** What a creator offers, below the platform's address. */
+/** Returns the path of a creator's booking page, relative to the platform's URL. */
 export function creatorBookingPath({ username, mode }: { username: string; mode: Mode }): string {
   return `/book/${username}${mode === 'test' ? '/test' : ''}`;
 }

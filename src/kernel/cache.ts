@@ -105,7 +105,7 @@ export function throttle(act: () => void, intervalMs: number): () => void {
   };
 }
 
-/** Limits what is open concurrently in this process. */
+/** Limits the number of concurrently open operations in this process. */
 export interface ConcurrencyLimiter {
   /** Returns the function that releases the slot; null when there is no free slot. */
   acquire(key: string): (() => void) | null;

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a request tells of who makes it. Nothing of it is kept as it is. */
+/** Information in a request about its client. None of it is stored unchanged. */
 export interface ClientInfo {
   ip: string;
   /** Empty when the client names none. */
@@ -8,6 +8,6 @@ export interface ClientInfo {
   headers: IncomingHttpHeaders;
   /** Host name of the request. */
   host: string;
-  /** It came through a proxy that is trusted: what that one says in a header holds. */
+  /** Whether the request came through a trusted proxy, whose headers can be relied on. */
   isProxied: boolean;
 }

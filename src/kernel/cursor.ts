@@ -12,11 +12,11 @@ export interface CursorCodec {
 }
 
 const TAG_BYTES = 12;
-/** Tags of cursors that were given or came lately: the one of a page comes back with the next request. */
+/** Cached tags of recent cursors: the cursor of a page returns with the next request. */
 const TAGS = 5000;
 
 export function createCursorCodec(key: Uint8Array): CursorCodec {
-  // As text: a small buffer that is kept would keep those that were made beside it, too.
+  // Cached as text: a small buffer would retain the whole pool that it is allocated from.
   const tagOf = memoize(TAGS, (text) => createHmac('sha256', key).update(text).digest('base64url'));
   const tag = (id: string, list: string) =>
     Buffer.from(tagOf(`${list}\n${id}`), 'base64url').subarray(0, TAG_BYTES);

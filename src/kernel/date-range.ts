@@ -12,7 +12,7 @@ export interface Interval {
   to: Date;
 }
 
-/** As a query has them. */
+/** Time range as in the query. */
 export interface RangeQuery<G extends Granularity = Granularity> {
   /** A day (`2026-11-20`) or an instant. */
   from?: string;
@@ -26,7 +26,7 @@ export interface TimeRange<G extends Granularity = Granularity> extends Interval
   /** Canonical. */
   timezone: string;
   granularity: G;
-  /** Without a gap, oldest first; the first may begin before `from`. */
+  /** Contiguous buckets, oldest first; the first may begin before `from`. */
   buckets: readonly Bucket[];
 }
 
@@ -101,7 +101,10 @@ export function clippedBuckets({ from, to, buckets }: TimeRange): Interval[] {
   return begins.map((begin, index) => ({ from: begin, to: begins[index + 1] ?? to }));
 }
 
-/** The UTC days that are whole in a span (none: an empty span), and what is left of it at its ends. */
+/**
+ * Returns the whole UTC days of an interval (none: an empty interval) and the remaining intervals at its
+ * ends.
+ */
 export function splitWholeDays({ from, to }: Interval): { days: Interval; edges: Interval[] } {
   const first = Math.ceil(from.getTime() / DAY_MS) * DAY_MS;
   const last = Math.floor(to.getTime() / DAY_MS) * DAY_MS;

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** Without the members that are undefined. */
+/** Returns a copy without the properties that are undefined. */
 export function omitUndefined<T extends object>(values: T): Defined<T>;
 export function omitUndefined(values: object): object {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
 }
 
-/** Each member that differs, with its old and its new value, as events tell of changes. */
+/** Returns each property that differs, with its old and its new value, in the form that events use. */
 export function diffFields(before: object, after: object): Record<string, { from: unknown; to: unknown }> {
   const old = new Map<string, unknown>(Object.entries(before));
   return Object.fromEntries(

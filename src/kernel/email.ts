@@ -8,9 +8,9 @@ const MAX_LOCAL_BYTES = 64;
 const MAX_UNITS = 4 * MAX_LENGTH;
 
 /**
- * An e-mail address in its one form: trimmed, lower-cased, composed (NFC), its domain in punycode. Null for what is
- * none, for a domain without a dot, and for what no mailbox of a person has: quoted local parts, comments and
- * addresses of machines in brackets (docs/concepts/authentication.md#email-addresses).
+ * Normalizes an email address: trimmed, lower-cased, composed (NFC), its domain in punycode. Returns null for
+ * an invalid address, for a domain without a dot, and for forms that no personal mailbox has: quoted local
+ * parts, comments and IP address literals (docs/concepts/authentication.md#email-addresses).
  */
 export function parseEmail(text: string): string | null {
   const typed = text.trim();
@@ -28,8 +28,8 @@ export function parseEmail(text: string): string | null {
 }
 
 /**
- * How an address is looked up (docs/concepts/authentication.md#registration): as it was stored. Null when nobody
- * can have it.
+ * Normalizes an address for a lookup (docs/concepts/authentication.md#registration): as it was stored.
+ * Returns null when it cannot belong to an account.
  */
 export function lookupEmail(email: string): string | null {
   const normal = parseEmail(email) ?? email.trim().toLowerCase();

@@ -54,14 +54,14 @@ const OURS: Record<string, number> = {
   SERVICE_UNAVAILABLE: 503,
 };
 
-test('the registry has every documented code with its status, and our few beside them', () => {
+test('the registry has every documented code with its status, plus our own few', () => {
   const registry = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
   for (const [code, status] of Object.entries({ ...CONTRACT, ...OURS })) {
     assert.equal(registry[code], status, code);
   }
 });
 
-/** What a key is never answered: refusals of the dashboard's session and of its registration. */
+/** Codes that a key never gets: rejections of the dashboard's session and of its registration. */
 const OF_SESSIONS = ['CSRF_REJECTED', 'PASSWORD_REQUIRED', 'REGISTRATION_CLOSED'];
 
 test('no code beyond those is in use at 401, 403, 422 or 429, but for sessions', () => {
@@ -72,13 +72,13 @@ test('no code beyond those is in use at 401, 403, 422 or 429, but for sessions',
   assert.equal('RATE_LIMIT_EXCEEDED' in ERRORS, false);
 });
 
-test('the messages say something to the client, each its own', () => {
+test('the messages are distinct sentences for the client', () => {
   const messages = Object.values(ERRORS).map(({ message }) => message);
   for (const message of messages) assert.match(message, /^[A-Z].*[.]$/);
   assert.equal(new Set(messages).size, messages.length);
 });
 
-test('the body is the public half alone', () => {
+test('the body contains only the public half', () => {
   const error = new AppError('CONFLICT', {
     field: 'username',
     message: 'Taken.',

@@ -1,9 +1,9 @@
 import type { QuotaExceededDetails } from './plans.ts';
 
 /**
- * The one registry of error codes (docs/concepts/conventions.md#errors, docs/decisions/errors.md#additional-error-codes).
- * A code carries its HTTP status, what a client is told, and what the documentation tells (Markdown); the
- * OpenAPI enum and `docs/errors.md` are made from it.
+ * Registry of all error codes (docs/concepts/conventions.md#errors,
+ * docs/decisions/errors.md#additional-error-codes). An entry has its HTTP status, the message for clients,
+ * and the text of the documentation (Markdown); the OpenAPI enum and `docs/errors.md` are generated from it.
  */
 export const ERRORS = {
   BAD_REQUEST: {
@@ -298,7 +298,7 @@ export type ErrorCode = keyof typeof ERRORS;
 /** Codes whose body has `error` as a plain string (docs/concepts/integration-domains.md#the-origin-lock). */
 const STRING_BODY: ReadonlySet<ErrorCode> = new Set(['integration_domain_required', 'origin_not_allowed']);
 
-/** Is the code itself the text of `error`? */
+/** Reports whether the code itself is the string value of `error`. */
 export function isTextCode(code: ErrorCode): boolean {
   return STRING_BODY.has(code);
 }
@@ -308,15 +308,15 @@ interface AppErrorOptions {
   message?: string;
   /** The offending input: a body path with dots, a query parameter, or a header by its documented name. */
   field?: string;
-  /** For the log only. */
+  /** Details for the log only. */
   internal?: string;
   cause?: unknown;
   headers?: Record<string, string>;
-  /** Of QUOTA_EXCEEDED: what was refused to whom. */
+  /** Details of QUOTA_EXCEEDED: the rejected resource and its workspace. */
   quota?: QuotaExceededDetails;
   /** Replaces the `error` object of the body by this text (docs/concepts/conventions.md#errors). */
   plainText?: string;
-  /** Members of the body beside `error` (docs/concepts/conventions.md#errors). */
+  /** Additional fields of the body next to `error` (docs/concepts/conventions.md#errors). */
   extra?: Readonly<Record<string, string | number | boolean>>;
 }
 

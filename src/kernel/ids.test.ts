@@ -38,7 +38,7 @@ test('an id has the time of its clock, also where that is set back', () => {
   assert.ok(minIdAt('vid', -1) < minIdAt('vid', 1) && minIdAt('vid', 1) < minIdAt('vid', Infinity));
 });
 
-test('a clock beside all times makes ids all the same, and one without a time none', () => {
+test('a clock outside the valid range still creates IDs, and one without a time throws', () => {
   const at = (ms: number): Clock => ({ ms: () => ms, now: () => dateFromMs(0) });
   for (const ms of [-1, 0, 0.7, 2 ** 48, Infinity])
     assert.match(newId('str', at(ms)), /^str_[0-7][0-9a-z]{25}$/);
@@ -46,7 +46,7 @@ test('a clock beside all times makes ids all the same, and one without a time no
   assert.throws(() => minIdAt('str', Number.NaN), RangeError);
 });
 
-test('a UUIDv4 is told from other versions, other variants and other texts', () => {
+test('a UUIDv4 is distinguished from other versions, other variants and other texts', () => {
   assert.ok(isUuidV4(newUuid()));
   assert.ok(isUuidV4('9B2F6D3A-1C4E-4F5A-8B6C-7D8E9F0A1B2C'));
   for (const text of [

@@ -68,7 +68,7 @@ export type IdPrefix =
   | 'exp';
 
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz';
-/** What ten bits are in Crockford's base32. */
+/** Crockford base32 digits of every ten-bit value. */
 const PAIRS = Array.from(
   { length: 1024 },
   (_, bits) => LETTERS.charAt(bits >> 5) + LETTERS.charAt(bits & 31),
@@ -88,7 +88,7 @@ const [BITS_20, BITS_40] = [2 ** 20, 2 ** 40];
 /** The greatest of 48 bits. */
 const MAX_MS = 2 ** 48 - 1;
 
-/** @throws {RangeError} of what is no number. */
+/** @throws {RangeError} when `ms` is not a number. */
 function wholeMs(ms: number): number {
   if (Number.isNaN(ms)) throw new RangeError('there is no id of no time');
   return Math.floor(Math.min(Math.max(ms, 0), MAX_MS));
@@ -107,7 +107,7 @@ function encodeUuid({ ms, high, low }: Uuid): string {
 const random = Buffer.alloc(4000);
 let randomRead = random.length;
 
-/** 40 random bits; a call for each id would be most of what it costs. */
+/** Returns 40 random bits from a buffer; a system call per ID would cost most of its creation. */
 function random40(): number {
   if (randomRead === random.length) {
     randomFillSync(random);
@@ -153,7 +153,10 @@ export function newId(prefix: IdPrefix, clock: Clock = systemClock): string {
   return `${prefix}_${encodeUuid(nextUuid(clock))}`;
 }
 
-/** What is before every id of this time and of later ones. @param ms epoch milliseconds, of any size. */
+/**
+ * Returns a string that sorts before every ID of this time and of later ones. @param ms epoch milliseconds,
+ * of any size.
+ */
 export function minIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeUuid({ ms: wholeMs(ms), high: 0, low: 0 })}`;
 }

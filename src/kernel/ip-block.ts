@@ -13,7 +13,7 @@ export function networkBlock(ip: string): string {
   return isIPv4(plain) ? `${plain.split('.').slice(0, 3).join('.')}.0/24` : plain;
 }
 
-/** Without the zone, and an IPv4 address out of its mapped form. */
+/** Removes the zone, and unwraps an IPv4-mapped address. */
 function plainAddress(ip: string): string {
   return ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 }

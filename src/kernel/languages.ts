@@ -9,7 +9,7 @@ export function canonicalLanguage(tag: string): string | null {
   }
 }
 
-/** In the language itself, as those who need it read it; the tag where it has no name. */
+/** Returns the name of the language in that language, or the tag when it has no name. */
 export function languageName(language: string): string {
   const name = new Intl.DisplayNames([language], { type: 'language' });
   return name.of(baseLanguageTag(language)) ?? language;
@@ -31,7 +31,7 @@ export function captionPurpose(language: string): CaptionPurpose | null {
   return PURPOSES[purpose.toLowerCase()] ?? null;
 }
 
-/** The label, with a number where somebody has it already. */
+/** Returns the label, with a number appended when it is already used. */
 export function uniqueLabel(label: string, taken: Set<string>): string {
   let name = label;
   for (let count = 2; taken.has(name); count += 1) name = `${label} ${count}`;

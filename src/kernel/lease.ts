@@ -11,17 +11,19 @@ interface Claiming {
   nodeId: string;
   now: Date;
   leaseMs: number;
-  /** @returns those of the ids that nobody else holds, which are now the node's until `until`. */
+  /**
+   * Claims rows for the node. @returns the IDs that no other node holds, which are now leased until `until`.
+   */
   claim(ids: readonly string[], until: Date): Promise<ReadonlySet<string>>;
 }
 
-/** So much of a lease may be over before it is renewed. */
+/** Fraction of a lease that may pass before it is renewed. */
 const RENEWED_AFTER = 1 / 6;
 
 /**
- * What a node may work on: what it holds, renewed where that is due, and what nobody held.
+ * Returns the rows that a node may process: those it holds, renewed when due, and those it could claim.
  *
- * @param rows that are to be worked on, and that the node has, or nobody.
+ * @param rows candidate rows, held by the node or by none.
  */
 export async function claimLeases<R extends LeasedRow>(
   rows: readonly R[],

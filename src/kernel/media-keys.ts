@@ -5,8 +5,8 @@ interface VideoRef {
 }
 
 /**
- * Where a video's files lie in the store (docs/decisions/storage-and-quota.md#keys), without a slash at the
- * end. Everything of the video is below it, so that one prefix removes all of it.
+ * Returns the prefix of a video's files in the store (docs/decisions/storage-and-quota.md#keys), without a
+ * trailing slash. All files of the video have it, so that deleting one prefix removes all of them.
  */
 export function videoPrefix(video: VideoRef): string {
   return `w/${video.workspace_id}/v/${video.id}`;
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
-/** What a store tells those to whom it hands the file out itself. */
+/** Returns the content type for files that a store serves directly. */
 export function contentTypeOf(key: string): string {
   return TYPES[key.slice(key.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
 }

@@ -1,4 +1,4 @@
-/** What a repository needs to read one page of a list (docs/concepts/conventions.md#lists). */
+/** Parameters for reading one page of a list (docs/concepts/conventions.md#lists). */
 export interface PageRequest {
   /** Rows to fetch: one more than asked for, to see whether another page follows. */
   fetchLimit: number;

@@ -9,18 +9,19 @@ export interface BillingAnchor {
   timezone: string;
 }
 
-/** How many months a period has. */
+/** Months of a billing period. */
 export const MONTHS: Readonly<Record<Interval, number>> = { MONTH: 1, YEAR: 12 };
 
 /**
- * The anchor's day and wall time so many months later; a month that has no such day gives its last one, and the next
- * one has it again: 31 January, 28 February, 31 March (docs/decisions/money.md#periods).
+ * Returns the anchor's day and local time `months` months later. A month without that day uses its last day,
+ * and the next one uses the original day again: 31 January, 28 February, 31 March
+ * (docs/decisions/money.md#periods).
  */
 export function monthsAfter({ anchorAt, timezone }: BillingAnchor, months: number): Date {
   return dateFromMs(zoned(anchorAt, timezone).add({ months }).epochMilliseconds);
 }
 
-/** The same wall time so many days later. */
+/** Returns the instant with an equal local time `days` days later. */
 export function daysAfter(at: Date, timezone: string, days: number): Date {
   return dateFromMs(zoned(at, timezone).add({ days }).epochMilliseconds);
 }
@@ -33,8 +34,8 @@ export interface Period {
 }
 
 /**
- * The period that begins `month` months after the anchor; or, when that one has passed as well, the one that `now` is
- * in: nobody pays for a time in which nothing was renewed.
+ * Returns the period that begins `month` months after the anchor or, when that one has passed as well, the
+ * current period: a time without a renewal is not charged.
  */
 export function billingPeriodAt(
   anchor: BillingAnchor,

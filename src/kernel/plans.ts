@@ -1,34 +1,34 @@
 export const PLAN_NAMES = ['FREE', 'STAR', 'PRO', 'VIP'] as const;
 export type Plan = (typeof PLAN_NAMES)[number];
 
-/** What a plan includes (docs/concepts/plans.md). Heights are lines of the shorter side. */
+/** Limits of a plan (docs/concepts/plans.md). Heights are lines of the shorter side. */
 export interface PlanLimits {
   maxLiveHeight: number;
-  /** Of what an encoder sends, picture and sound. */
+  /** Maximum bitrate from an encoder, video and audio. */
   maxLiveKbps: number;
   /** The top rung of an uploaded video; a higher one is scaled down. */
   maxUploadHeight: number;
   /** Renditions in HEVC and AV1 as well, where the operator wants them (`VIDEO_CODECS`). */
   furtherCodecs: boolean;
   concurrentStreams: number;
-  /** Encoders that are connected at once, on air or not: each is a packager. */
+  /** Maximum concurrently connected encoders, on air or not: each needs a packager. */
   encoders: number;
-  /** Of each workspace, as are those below. */
+  /** Storage of each workspace. The following limits are per workspace, too. */
   storageBytes: number;
   /** Sessions that wait for bytes. */
   openUploads: number;
   /** Destinations of all restreams together. */
   restreamTargets: number;
-  /** In one room at a time. */
+  /** Maximum concurrent participants of a room. */
   roomParticipants: number;
-  /** A room ends after so long. */
+  /** Maximum duration of a room session. */
   roomHours: number;
-  /** Of the account, not of a workspace: its owner, its members, and who is invited. */
+  /** Seats of the account instead of a workspace: its owner, its members and invited people. */
   teamSeats: number;
   webhooks: number;
   apiKeys: number;
   integrationDomains: number;
-  /** Of jobs: so many more turns than FREE has. */
+  /** Priority of jobs: number of additional turns compared to FREE. */
   priority: number;
   /** null keeps recordings for ever. */
   recordingRetentionDays: number | null;
@@ -115,18 +115,18 @@ export const PLANS: Readonly<Record<Plan, PlanLimits>> = {
   },
 };
 
-/** Live video has at most so many frames per second on every plan (docs/concepts/plans.md). */
+/** Maximum frame rate of live video on every plan (docs/concepts/plans.md). */
 export const MAX_LIVE_FPS = 60;
 /** Uploaded video, on every plan (docs/concepts/plans.md). */
 export const MAX_UPLOAD_FPS = 120;
-/** One video file has at most so many bytes (docs/concepts/plans.md). */
+/** Maximum bytes of a video file (docs/concepts/plans.md). */
 export const MAX_FILE_BYTES = 100 * GB;
 /** One video lasts at most 12 hours (docs/concepts/plans.md). */
 export const MAX_DURATION_SEC = 43_200;
 /** Test workspaces run the real pipeline up to this height (docs/decisions/tenancy.md). */
 export const TEST_MODE_HEIGHT = 720;
 
-/** What plans count (docs/concepts/quota.md). */
+/** Resources that plans limit (docs/concepts/quota.md). */
 export const RESOURCE_KEYS = [
   'STORAGE_BYTES',
   'VIDEO_MINUTES',

@@ -1,6 +1,6 @@
 import { MAX_PUSH_URL_LENGTH, type PushUrl, parsePushUrl } from './push-url.ts';
 
-/** Where a live source is fetched from, out of the text of its address (docs/concepts/bridges.md#sources). */
+/** Parsed URL of a live source (docs/concepts/bridges.md#sources). */
 export type PullUrl = HlsUrl | RtmpUrl | SrtUrl | RtspUrl;
 
 /** A user and a password that stood in the address. */
@@ -10,15 +10,15 @@ export interface Credentials {
 }
 
 interface Common {
-  /** The same host as an `https:` address: for the guard, which reads hosts as browsers do. */
+  /** The host as an `https:` URL, for the SSRF guard, which parses hosts as browsers do. */
   guarded: string;
-  /** The address without what is secret in it. */
+  /** URL without its secrets. */
   shown: string;
 }
 
 export interface HlsUrl extends Common {
   scheme: 'https';
-  /** Without the credentials. */
+  /** URL without the credentials. */
   url: string;
   credentials: Credentials | null;
 }
@@ -26,7 +26,7 @@ export interface HlsUrl extends Common {
 export interface RtmpUrl extends Common {
   scheme: 'rtmp' | 'rtmps';
   server: PushUrl;
-  /** What is played of the application; often a secret. */
+  /** Stream name within the application; often a secret. */
   name: string;
 }
 

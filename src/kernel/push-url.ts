@@ -1,13 +1,13 @@
-/** Where a broadcast is sent on to, out of the text of its address. */
+/** Parsed URL of a restream target. */
 export interface PushUrl {
   scheme: 'rtmp' | 'rtmps' | 'srt';
-  /** As it is spelled, in lower case; an IPv6 address in brackets. */
+  /** Host as spelled, in lower case; an IPv6 address in brackets. */
   host: string;
   port: number;
   /** The application of RTMP, with its query, without slashes around it; empty for SRT. */
   app: string;
   query: URLSearchParams;
-  /** The same place as an `https:` address: for the guard, which reads hosts as browsers do. */
+  /** The host as an `https:` URL, for the SSRF guard, which parses hosts as browsers do. */
   guarded: string;
 }
 
@@ -15,7 +15,7 @@ export const MAX_PUSH_URL_LENGTH = 2048;
 const FORM = /^(rtmps?|srt):\/\/([^/?#@]*)(\/[^?#]*)?(\?[^#]*)?$/i;
 const AUTHORITY = /^(\[[0-9a-f:.]+\]|[^[\]:]+)(?::(\d{1,5}))?$/i;
 const DEFAULT_PORTS = { rtmp: 1935, rtmps: 443, srt: 0 } as const;
-/** What may be said to an SRT listener in the address; the rest is ours, or a secret. */
+/** Options of an SRT URL that users may set; the others are set by us, or are secrets. */
 const SRT_OPTIONS = new Set(['latency', 'mode', 'pbkeylen']);
 const KEY_BYTES = new Set(['16', '24', '32']);
 

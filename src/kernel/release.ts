@@ -12,11 +12,11 @@ export interface ReleaseEntry {
   endpoints: readonly string[];
   /** A client may have to be changed. */
   breaking?: true;
-  /** Of DEPRECATED: how its endpoints end. */
+  /** Outcome of a DEPRECATED entry's endpoints. */
   ending?: DeprecationOutcome;
 }
 
-/** How a deprecated endpoint ends (docs/decisions/versions.md#deprecation). */
+/** Outcome of a deprecated endpoint (docs/decisions/versions.md#deprecation). */
 export interface DeprecationOutcome {
   /** An ISO day, at least twelve months after the release. */
   sunset: string;
@@ -35,7 +35,7 @@ export interface Deprecation extends DeprecationOutcome {
 /** A release of the interface. */
 export interface Release {
   version: string;
-  /** The ISO day; null while it is being made: nobody is told of it, and no header has it. */
+  /** ISO date; null before the release: it is not announced, and no header names it. */
   date: string | null;
   entries: readonly ReleaseEntry[];
 }
@@ -55,7 +55,7 @@ export function latestPublished(releases: readonly Release[]): PublishedRelease 
   return latest;
 }
 
-/** May a client have to be changed for it? */
+/** Reports whether a client may need changes for the release. */
 export function isBreaking({ entries }: Release): boolean {
   return entries.some(({ breaking }) => breaking === true);
 }

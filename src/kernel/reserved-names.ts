@@ -20,8 +20,8 @@ const RESERVED =
 const reserved: ReadonlySet<string> = new Set(RESERVED);
 
 /**
- * The same text for names that a reader takes for one another. Other scripts are no matter: names have ASCII letters
- * alone, so what is left of Unicode's confusables (https://www.unicode.org/reports/tr39/) are these.
+ * Returns a form that is equal for names that a reader may confuse. Names consist of ASCII letters, so of
+ * Unicode's confusables (https://www.unicode.org/reports/tr39/) only these apply.
  */
 function skeletonOf(name: string): string {
   return name

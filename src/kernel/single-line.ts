@@ -1,9 +1,9 @@
-/** What turns the direction of the text after it. */
+/** Characters that change the direction of the text after them. */
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/gu;
 
 /**
- * A name as it stands in mails, rooms and lists: on one line, without control characters. Whoever types one cannot write
- * more of a mail with it. '' where nothing is left.
+ * Converts a name to one line without control characters, for emails, rooms and lists, so that a name cannot
+ * add text to an email. Returns '' when no characters remain.
  */
 export function toSingleLine(text: string): string {
   return text

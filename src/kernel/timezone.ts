@@ -1,11 +1,11 @@
 import { badRequest } from './errors.ts';
 
 /**
- * IANA names only: an offset would not follow the change to summer time. One of several names of a zone stays (CLDR's
- * canonical ones are old: Asia/Calcutta, Europe/Kiev).
+ * Validates and normalizes an IANA name: an offset would not follow daylight saving time. Aliases are
+ * preserved (CLDR's canonical names are outdated: Asia/Calcutta, Europe/Kiev).
  *
- * @param field where it was given.
- * @returns it in the letters of IANA. @throws {AppError} BAD_REQUEST naming the field.
+ * @param field name of the request field.
+ * @returns the name in IANA's spelling. @throws {AppError} BAD_REQUEST naming the field.
  */
 export function normalizeTimezone(timezone: string, field = 'timezone'): string {
   try {

@@ -1,4 +1,7 @@
-/** At most so many UTF-16 units of a text. No character is cut in two: JSON columns take no half of one. */
+/**
+ * Returns at most `most` UTF-16 units of a text, without splitting a surrogate pair: JSON columns reject half
+ * a pair.
+ */
 export function truncate(text: string, most: number): string {
   return text
     .slice(0, most)

@@ -1,4 +1,4 @@
-/** Of pictures. Everything that plays HLS plays H.264; the others take fewer bytes. */
+/** Video codecs. All HLS players support H.264; the others take fewer bytes. */
 export const VIDEO_CODECS = ['H264', 'HEVC', 'AV1'] as const;
 export type VideoCodec = (typeof VIDEO_CODECS)[number];
 
@@ -6,5 +6,5 @@ export type VideoCodec = (typeof VIDEO_CODECS)[number];
 export const HARDWARE_KINDS = ['nvenc', 'vaapi', 'videotoolbox'] as const;
 export type HardwareKind = (typeof HARDWARE_KINDS)[number];
 
-/** What an operator asks for; `auto` is the first kind of hardware that works. */
+/** Configured encoder; `auto` selects the first kind of hardware that works. */
 export type EncoderChoice = HardwareKind | 'software' | 'auto';

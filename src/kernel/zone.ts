@@ -8,7 +8,7 @@ interface Stretch {
 
 /** A zone between two moments. Wall times are milliseconds as if the wall showed UTC. */
 export interface ZoneOffsets {
-  /** What the wall shows. */
+  /** Returns the local time at an instant. */
   wallMs(instantMs: number): number;
   /** When the wall shows this for the first time; null for a time that it skips. */
   instantMs(wallMs: number): number | null;

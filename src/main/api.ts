@@ -33,7 +33,7 @@ function databaseFailure(error: unknown): AppError | null {
   return new AppError('CONFLICT', { cause: error, internal: violatedConstraint(error) ?? 'unique' });
 }
 
-/** Every endpoint below the base URL; the releases say which of them end. */
+/** Returns every endpoint below the base URL, with deprecations from the releases. */
 export function apiRoutes({ parts, changelog }: Container, mediaRuns: () => boolean): Route[] {
   const routes = parts.flatMap((part) => part.routes?.({ mediaRuns }) ?? []);
   return routes.map((route) => {
@@ -53,7 +53,7 @@ async function pagesOf({ parts, store }: Container, role: PageRole): Promise<Pag
   ];
 }
 
-/** What the request chain asks of the rest. */
+/** Returns the dependencies of the HTTP layer. */
 function httpPorts(container: Container): HttpPorts {
   const { config, clock, log, metrics, apiKeys, auth } = container;
   const { perMinute, perDay } = container.requestCounts;
@@ -85,7 +85,7 @@ function httpPorts(container: Container): HttpPorts {
   };
 }
 
-/** The api role with its request chain, which nobody can reach yet. */
+/** The API role with its request chain, before it listens. */
 export interface BuiltApi {
   app: FastifyInstance;
   routes: Route[];

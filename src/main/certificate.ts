@@ -37,7 +37,7 @@ async function readText(name: string, path: string): Promise<string> {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Hands a renewed certificate on; what is broken, or half written, changes nothing. */
+/** Passes a renewed certificate on; a broken or partially written one is ignored. */
 export function watchCertificate(
   files: Files,
   first: Certificate,

@@ -262,7 +262,7 @@ const coreCommands: readonly [name: string, command: Command][] = [
   ['migrate', migrateCommand],
 ];
 
-/** Those of the optional nouns, whose parts do them. */
+/** Commands of the optional modules, which their modules run. */
 const nounCommands: readonly CommandDefinition[] = Object.values<OptionalModule>(nouns).flatMap(
   (noun) => noun.commands ?? [],
 );

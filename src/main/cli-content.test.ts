@@ -32,7 +32,7 @@ async function playable(): Promise<string> {
   return addVideo(app.container, account, fixture, { visibility: 'PUBLIC', title: 'A film' });
 }
 
-test('a video that is taken down is shown to nobody, says why to its owner, and comes back as it was', async () => {
+test('a video that is taken down is hidden, shows the reason to its owner, and is restored unchanged', async () => {
   const id = await playable();
   const minted = await app.request('POST', `/videos/${id}/playback-tokens`, { key, body: {} });
   const { token } = Object(minted.at('data'));
@@ -110,7 +110,7 @@ test('a stream that is taken down is ended and cannot be enabled before it is re
   assert.deepEqual((await told(id)).map(({ type }) => type).sort(), ['stream.restored', 'stream.taken_down']);
 });
 
-test('what it cannot do, it says', async () => {
+test('impossible actions are reported', async () => {
   const outcome = async (...args: string[]) => {
     const { code, stdout, stderr } = await runCommand(app, ['content', ...args]);
     assert.equal(stdout, '');

@@ -2,7 +2,7 @@ import { required, UsageError, type Values } from './cli-values.ts';
 import type { Result } from './command.ts';
 import type { Container } from './container.ts';
 
-/** What the operator does with content of whatever account (docs/guides/operations.md#content). */
+/** A command of the operator for content of any account (docs/guides/operations.md#content). */
 interface ContentCommand {
   usage: string;
   run(container: Container, values: Values): Promise<Result>;
@@ -10,7 +10,7 @@ interface ContentCommand {
 
 const MAX_REASON = 1000;
 
-/** By the prefix of the id. */
+/** Selects the takedowns by the prefix of the ID. */
 function takedownsOf({ videoTakedowns, streamTakedowns }: Container, id: string) {
   if (id.startsWith('vid_')) return videoTakedowns;
   if (id.startsWith('str_')) return streamTakedowns;

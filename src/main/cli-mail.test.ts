@@ -57,7 +57,7 @@ describe('the development mailbox', () => {
     );
   });
 
-  it('says in one line that there is no such mail', async () => {
+  it('a missing email is reported in one line', async () => {
     await assert.rejects(marquee('mail', 'show', '--id', 'mail_none'), /There is no such resource/);
   });
 });

@@ -17,7 +17,7 @@ import { type CheckResult, problem } from './doctor/check-result.ts';
 /** A command of the operator that builds nothing of the program: it works where that does not start, too. */
 export interface MaintenanceCommand {
   usage: string;
-  /** What it says of a configuration that is not valid. Default: nothing, and the command fails. */
+  /** Result for an invalid configuration. By default the command fails. */
   refused?(reason: string): Result;
   run(config: Config, values: Values, closers: Disposers): Promise<Result>;
 }
@@ -31,7 +31,7 @@ function open(url: string, name: string, closers: Disposers) {
   return sql;
 }
 
-/** Whoever sees it learns nothing of the key. */
+/** Returns a fingerprint that does not reveal the key. */
 async function fingerprintOf(config: Config): Promise<string> {
   const key = await findSecretKey(config);
   if (key === null) {

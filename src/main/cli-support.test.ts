@@ -42,7 +42,7 @@ test('the operator lists, reads, answers, resolves and closes tickets', async ()
   assert.match(await marquee('support', 'list', '--status', 'CLOSED'), new RegExp(`^${id} {2}CLOSED`));
 });
 
-test('what it refuses, it refuses in one line; its usage is in that of the program', async () => {
+test('rejections are reported in one line, and the usage is part of that of the program', async () => {
   const refused = (args: string[], code: number, stderr: RegExp) =>
     assert.rejects(marquee(...args), (error: unknown) => {
       assert.equal(Object(error).code, code);

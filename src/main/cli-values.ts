@@ -11,13 +11,13 @@ export function optional(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** What an option that can be repeated was given. */
+/** Returns the values of a repeatable option. */
 export function several(values: Values, name: string): string[] {
   const value = values[name];
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
-/** @throws {UsageError} naming the option and what it takes. */
+/** @throws {UsageError} naming the option and its allowed values. */
 export function oneOf<T extends string>(values: Values, name: string, known: readonly T[]): T | undefined {
   const value = optional(values, name);
   if (value === undefined) return undefined;

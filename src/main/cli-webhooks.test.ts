@@ -79,7 +79,7 @@ function run(args: string[], environment: Record<string, string> = {}) {
   return { child, ended, out: () => stdout, err: () => stderr };
 }
 
-/** A listener that has its tail open: samples are shown to open tails alone. */
+/** Starts a listener and waits for its tail to open: samples are only shown to open tails. */
 async function listen(...more: string[]) {
   const command = run(['webhook', 'listen', '--forward-to', hook, '--json', ...more]);
   const lines = () =>
@@ -127,7 +127,7 @@ describe('marquee webhook listen', () => {
     assert.equal((await ended).code, 0);
   });
 
-  test('takes the wanted types, tells of a receiver that fails, and goes on', async () => {
+  test('the listener filters by type, reports a failing receiver and continues', async () => {
     const { lines } = await listen('--events', 'stream.live,stream.ended');
     status = 500;
     await createStream();

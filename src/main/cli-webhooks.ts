@@ -7,13 +7,13 @@ import { systemClock } from '../kernel/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { optional, required, UsageError, type Values } from './cli-values.ts';
 
-/** A command that talks to a running platform over its API, from whatever machine its user sits at. */
+/** A command that calls a running platform over its API, from any machine. */
 interface RemoteCommand {
   usage: string;
   run(config: Config, values: Values, args: readonly string[]): Promise<void>;
 }
 
-/** Where the platform is and who asks. */
+/** The platform's URL and the API key. */
 interface Remote {
   /** The base URL of the API. */
   api: string;
@@ -26,7 +26,7 @@ class RefusedError extends Error {}
 /** Heartbeats come every 15 s. */
 const SILENCE_MS = 45_000;
 const RECONNECT_MS = 1000;
-/** As long as a receiver of the platform has (docs/concepts/webhooks.md#attempts). */
+/** Timeout of a receiver, as in the platform (docs/concepts/webhooks.md#attempts). */
 const RECEIVER_MS = 10_000;
 
 function remoteOf(config: Config, values: Values): Remote {
@@ -39,7 +39,9 @@ function remoteOf(config: Config, values: Values): Remote {
   return { api: url.replace(/\/+$/, '').replace(BASE_PATH, '') + BASE_PATH, key };
 }
 
-/** The same for the same key, so that a receiver is configured once; it tells nothing of the key. */
+/**
+ * Returns a secret derived from the key, so that a receiver is configured once; it does not reveal the key.
+ */
 function listenerSecret({ key }: Remote): string {
   return `whsec_${createHmac('sha256', key).update('marquee webhook listen').digest('base64url')}`;
 }
@@ -119,7 +121,7 @@ async function* tail(
   }
 }
 
-/** What a platform that is busy or away says is worth another try. */
+/** Returns the error for a response. A busy or unavailable platform is retried. */
 async function refusal(response: Response): Promise<Error> {
   const message = `the platform returned ${response.status}: ${messageOf(await response.text())}`;
   const isFinal = response.status < 500 && response.status !== 429;
@@ -152,7 +154,7 @@ interface Forwarded {
   error: string | null;
 }
 
-/** Sends the event to the local receiver, signed anew: the platform's secrets never leave it. */
+/** Sends the event to the local receiver with a new signature: the platform's secrets never leave it. */
 async function forward(body: string, target: string, secret: string): Promise<Forwarded> {
   const event = parseObject(body) ?? {};
   const id = 'id' in event ? String(event.id) : '';

@@ -70,7 +70,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     assert.equal(named.username, 'countess');
   });
 
-  test('account invite prints a link that is good for one registration', async () => {
+  test('account invite prints a link that is valid for one registration', async () => {
     const invited = await json('account', 'invite', '--email', 'Guest@Example.com');
     assert.deepEqual(Object.keys(invited).sort(), ['email', 'expiresAt', 'url']);
     const { pathname, searchParams } = new URL(String(invited.url));
@@ -90,7 +90,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     assert.match(stderr, /^marquee: .+\(email\)\n$/);
   });
 
-  test('key create prints id and key; the key works at once, as it was asked for', async () => {
+  test('key create prints id and key; the key works immediately with the requested settings', async () => {
     const account = await app.createAccount();
     const args = ['key', 'create', '--account', account.email, '--scope'];
     const plain = await json(...args, 'FULL_ACCESS');
@@ -140,7 +140,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     end.assertError('KEY_EXPIRED');
   });
 
-  test('--unverified, then verify, suspend, unsuspend: the running server follows at once', async () => {
+  test('--unverified, then verify, suspend, unsuspend: the running server follows immediately', async () => {
     const email = 'slow@example.com';
     await create(email, '--unverified');
     const made = await json('key', 'create', '--account', email, '--scope', 'STANDARD');
@@ -163,7 +163,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     assert.equal((await app.container.accounts.byEmail(email)).plan, 'STAR');
   });
 
-  test('key revoke: the server refuses it at once', async () => {
+  test('key revoke: the server rejects the key immediately', async () => {
     const { key, id } = await app.createKey();
     (await app.request('GET', '/streams', { key })).assertOk(200);
     assert.deepEqual(await json('key', 'revoke', '--id', id), { id, revoked: true });
@@ -224,7 +224,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('without --json it speaks to people', async () => {
+  test('without --json the output is for people', async () => {
     const made = await marquee([
       'account',
       'create',
@@ -238,7 +238,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
   });
 });
 
-describe('what is refused', { concurrency: 4 }, () => {
+describe('rejected commands', { concurrency: 4 }, () => {
   const failures: [args: string[], message: RegExp][] = [
     [['account', 'create', '--email', 'a@example.com', '--password', 'short'], /12 characters.*\(password\)/],
     [['key', 'create', '--account', 'nobody@example.com', '--scope', 'STANDARD'], /no such/],
@@ -288,7 +288,7 @@ describe('what is refused', { concurrency: 4 }, () => {
   });
 });
 
-test('without a command it prints the usage on standard output, with status 0', async () => {
+test('the program without a command prints its usage on standard output, with status 0', async () => {
   const { code, stdout, stderr } = await marquee([], {});
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /^Usage:\n/);

@@ -14,17 +14,17 @@ import { connectOrStartServer, type Disposers } from './database-server.ts';
 import { describeStartupError } from './describe-error.ts';
 import { notifyMigrated } from './lifecycle.ts';
 
-/** Where a command prints. */
+/** Output streams of a command. */
 interface Terminal {
   stdout: { write(text: string): unknown };
   stderr: { write(text: string): unknown };
 }
 
 /**
- * The operator's command line: `marquee <noun> <verb> [options]`, on the database that the server uses.
+ * Runs the operator's command line: `marquee <noun> <verb> [options]`, on the database that the server uses.
  *
  * @param environment default: that of the process.
- * @returns the exit status: 0, 1 for what did not work or is not in order, 2 for what is no command.
+ * @returns the exit status: 0, 1 for a failure or a found problem, 2 for an invalid command.
  */
 export async function runCommandLine(
   args: string[],
@@ -41,7 +41,7 @@ export async function runCommandLine(
   }
 }
 
-/** @returns false for a command that found what is wrong. */
+/** @returns false when the command found a problem. */
 async function run(args: string[], { stdout }: Terminal, environment?: NodeJS.ProcessEnv): Promise<boolean> {
   const { values, positionals } = parse(args);
   const name = positionals.join(' ');

@@ -1,10 +1,10 @@
 import type { Values } from './cli-values.ts';
 
-/** What a command answers: for programs (`--json`) and for people. */
+/** Result of a command: for programs (`--json`) and for people. */
 export interface Result {
   data: unknown;
   text: string;
-  /** The command did its work and found what is wrong: it ends with status 1. */
+  /** Whether the command succeeded but found a problem: it exits with status 1. */
   isBad?: true;
 }
 
@@ -14,11 +14,11 @@ export interface CommandDefinition {
   name: string;
   /** The name, and its options. */
   usage: string;
-  /** Options with a text, beside those that every command knows. */
+  /** Options with a text value, in addition to those of every command. */
   options?: readonly string[];
 }
 
-/** Who does a command. */
+/** Implementation of a command. */
 export interface CommandRunner {
   command: CommandDefinition;
   run(values: Values): Promise<Result>;

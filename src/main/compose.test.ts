@@ -12,7 +12,7 @@ const COMPOSITIONS = {
   'without playlists, imports and support': { nouns: Object.values(others), has: false },
 };
 
-/** Of what these nouns would bring. */
+/** Returns the names that these modules would add. */
 const ofThem = (names: readonly unknown[]) =>
   names.map(String).filter((name) => /^\W*(playlist|import|support)/.test(name));
 

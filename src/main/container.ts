@@ -3,7 +3,7 @@ import * as allNouns from './optional-modules.ts';
 import { openPorts, type Settings } from './ports.ts';
 import { createWiring } from './wiring.ts';
 
-/** The whole program, built once in each process; each role takes from its parts what it runs. */
+/** Builds the whole program, once per process; each role uses what it needs of the modules. */
 export async function createContainer(
   settings: Settings,
   nouns: readonly OptionalModule[] = Object.values(allNouns),

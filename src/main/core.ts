@@ -85,7 +85,7 @@ import { whepPart } from './parts/whep.ts';
 import { whipPart } from './parts/whip.ts';
 import type { BaseContext } from './wiring.ts';
 
-/** What the features of the core append and enqueue. */
+/** Events and jobs of the core features. */
 export const coreDeclarations: Declarations = {
   events: [
     ...streamEvents,
@@ -122,12 +122,12 @@ export const coreDeclarations: Declarations = {
   ],
 };
 
-/** Keeps the part, and hands on what it gives. */
+/** Registers the module and returns its exports. */
 type Register = <T>(built: ModuleWithExports<T>) => T;
 
 /**
- * The features that others stand on, in order of need: each is given the platform and, by name, what it needs of
- * those before it.
+ * Builds the features that others depend on, in order of dependency: each gets the platform and, by name, its
+ * dependencies among the previous ones.
  */
 export function buildCore(base: BaseContext) {
   const parts: FeatureModule[] = [];
@@ -175,7 +175,7 @@ export function buildCore(base: BaseContext) {
   };
 }
 
-/** What creators sell, and the books of what moves. */
+/** Dependencies of the features that sell, and of the ledger. */
 interface MoneyDeps extends BaseContext {
   accounts: Accounts;
   mailbox: Mailbox;
@@ -227,7 +227,7 @@ function buildAccounts(base: BaseContext, register: Register) {
   return { accounts, mailbox, mailCaps, apiKeys, auth, team, domains, ...known };
 }
 
-/** Who watches. */
+/** Services that identify viewers and followers. */
 type MediaDeps = Pick<ReturnType<typeof buildAccounts>, 'follows' | 'followBox' | 'visitors'>;
 
 /** Videos with all that brings and makes them, streams, and how both are watched. */
@@ -279,7 +279,7 @@ function buildMedia(base: BaseContext & MediaDeps & { tally: UsageAggregator }, 
   };
 }
 
-/** What an optional noun may build on. */
+/** Exports of the core that an optional module may use. */
 export type Core = ReturnType<typeof buildCore>['core'];
 
 /** A feature that nothing else needs: `nouns.ts` lists them. */

@@ -3,7 +3,7 @@ import { readEmbeddedUrl, startEmbeddedPostgres } from '../platform/db/embedded.
 import { acquireInstanceLock } from '../platform/instance-lock.ts';
 import { createLogger } from '../platform/logger.ts';
 
-/** What a command gives back in the end, the last first. */
+/** Cleanup functions of a command, run in reverse order. */
 export type Disposers = (() => Promise<void> | void)[];
 
 /** The database of the platform, whether it runs or not: where it does not, a command starts it for its own time. */

@@ -8,22 +8,25 @@ import type { ScheduledTask } from '../jobs/schedule.ts';
 import { HOUR_MS, MINUTE_MS } from '../kernel/durations.ts';
 import type { CommandDefinition, CommandRunner } from './command.ts';
 
-/** For tasks. */
+/** Intervals of periodic tasks. */
 export const INTERVALS = { second: 1000, minute: MINUTE_MS, hour: HOUR_MS } as const;
 
-/** What a feature is known by before it is built: the catalogue and the queue are complete from the start. */
+/**
+ * Declarations that a feature makes before it is built, so that the event catalog and the queue are complete
+ * from the start.
+ */
 export interface Declarations {
-  /** What it appends. */
+  /** Events that the feature appends. */
   events?: readonly EventDefinition[];
-  /** What it enqueues. */
+  /** Jobs that the feature enqueues. */
   jobs?: readonly JobDefinition[];
-  /** What the operator can tell it on the command line. */
+  /** Commands of the feature on the operator's command line. */
   commands?: readonly CommandDefinition[];
 }
 
 /**
- * A feature as the roles see it; each role takes what is its own. What is built at a cost, or has effects, is a
- * function, which the role that wants it calls once.
+ * A feature as the roles see it; each role uses its own members. Members that are expensive to build or have
+ * effects are functions, called once by the role that needs them.
  */
 export interface FeatureModule {
   /** api: endpoints below the base URL. */
@@ -32,13 +35,13 @@ export interface FeatureModule {
   pages?(role: PageRole): Page[] | Promise<Page[]>;
   /** worker: who does its jobs. */
   jobs?(): JobWorker[];
-  /** worker: what is repeated. */
+  /** Periodic tasks of the worker. */
   tasks?(): ScheduledTask[];
   /** The command line: who does its commands. */
   commands?(): CommandRunner[];
   /** All: what happens in the transactions that append events. */
   consumers?: readonly EventConsumer[];
-  /** What runs for as long as a role does. */
+  /** Services that run as long as their role. */
   services?: { api?(): Service; worker?(): Service };
   /**
    * Before a role starts, on the embedded database only: behind the lock of DATA_DIR no other process works on it,
@@ -51,7 +54,7 @@ export interface FeatureModule {
   close?(): Promise<void> | void;
 }
 
-/** What only the api role knows. */
+/** Information that only the API role has. */
 export interface ApiRole {
   /** Reports whether the media process runs, or this node has none. */
   mediaRuns(): boolean;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { startTestApp } from '../../test/harness/app.ts';
 import { createOwner } from './first-run.ts';
 
-test('of nodes that start together on an empty database, one makes the owner', async () => {
+test('one of several nodes that start together on an empty database creates the owner', async () => {
   const app = await startTestApp();
   try {
     const made = await Promise.all([app, app, app].map(({ container }) => createOwner(container)));

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../kernel/errors.ts';
 import type { Container } from './container.ts';
 
-/** What was made; a secret that the operator gave is null, because it is not to be printed. */
+/** The created account; secrets set by the operator are null, because they must not be printed. */
 export interface Owner {
   email: string;
   password: string | null;
@@ -10,8 +10,8 @@ export interface Owner {
 }
 
 /**
- * Makes the owner and a FULL_ACCESS key on an empty database; null when there are accounts already, or when another node
- * that starts at the same time makes it.
+ * Creates the owner and a FULL_ACCESS key on an empty database. Returns null when accounts exist, or when
+ * another node that starts concurrently creates them.
  */
 export async function createOwner({ config, accounts, apiKeys }: Container): Promise<Owner | null> {
   if (!(await accounts.isEmpty())) return null;
@@ -36,13 +36,13 @@ export async function createOwner({ config, accounts, apiKeys }: Container): Pro
   };
 }
 
-/** What falls short of what the platform could be here. */
+/** A capability that this installation lacks. */
 export interface StartupWarning {
   name: string;
   text: string;
 }
 
-/** What the operator reads on the first start; later starts print the addresses only. */
+/** Returns the text for the operator on the first start; later starts print only the URLs. */
 export function banner(
   config: Container['config'],
   owner: Owner | null,

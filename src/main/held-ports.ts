@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../platform/config.ts';
 
-/** How long another process of ours may take to release its port when it has lost its parent. */
+/** Time for another process of ours to release its port after losing its parent. */
 const PATIENCE_MS = 2000;
 const PAUSE_MS = 100;
 /** Connections that wait for the server of a port; later ones are closed. */
@@ -15,9 +15,9 @@ export interface HeldPort {
   readonly port: number;
   /** The listening socket, as `server.listen(handle)` and `process.send(message, handle)` take it. */
   readonly handle: Server | undefined;
-  /** Makes the server listen on it, and hands over the connections that have waited. */
+  /** Makes the server listen on the port, and passes it the waiting connections. */
   giveTo(server: Server): Promise<void>;
-  /** Fine for one that was given away. */
+  /** Stops listening; harmless after `giveTo`. */
   close(): void;
 }
 
@@ -28,17 +28,18 @@ export interface HeldPorts {
   media: MediaPorts | null;
 }
 
-/** Those on which the media process listens. */
+/** Ports of the media process. */
 export interface MediaPorts {
   rtmp: HeldPort;
   /** Null without a certificate. */
   rtmps: HeldPort | null;
-  /** For the nodes that show its broadcasts. */
+  /** Port for other nodes that show its broadcasts. */
   nodes: HeldPort;
 }
 
 /**
- * Listens on every port of the configuration, always in the same order: of two starts at once the first one gets all.
+ * Listens on every port of the configuration, always in the same order: of two concurrent starts the first
+ * one gets all.
  *
  * @param options `onHeld` gets each port as soon as it listens.
  * @throws the listener's error (EADDRINUSE, EACCES).

@@ -9,7 +9,7 @@ import type { CompatibilityReports } from '../media/whep/compatibility.ts';
 import type { Logger } from '../platform/logger.ts';
 
 interface Deps {
-  /** The product: what the database says of streams. */
+  /** State of streams in the database. */
   signals: StreamSignals;
   /** Packagers, and the playlists of viewers. */
   live: LiveManager;
@@ -21,7 +21,10 @@ interface Deps {
   log: Logger;
 }
 
-/** What happens to a publish, from the stream key to the end of its connection; and in which order. */
+/**
+ * Returns the hooks of a publish session, from the stream key to the end of its connection, in the order they
+ * must run.
+ */
 export function createIngestHooks({ signals, live, recorder, restreams, simulator, log }: Deps): IngestHooks {
   return {
     /** Nothing is begun for a key that may not publish. */
@@ -33,7 +36,7 @@ export function createIngestHooks({ signals, live, recorder, restreams, simulato
       await live.onStart(session);
     },
 
-    /** Codecs and size are known, or have changed. Media goes on whether or not it can be written down. */
+    /** Codec and resolution are known, or have changed. Media continues even when this cannot be stored. */
     onMedia(session) {
       live.onMedia(session);
       recorder.publishesChanged();
@@ -43,7 +46,7 @@ export function createIngestHooks({ signals, live, recorder, restreams, simulato
       });
     },
 
-    /** Its creator is told why before the connection ends. */
+    /** Notifies the creator of the reason before the connection ends. */
     onRefused: onPublishRejected({ signals, log }),
 
     /** Side by side: the signal falls, or begins its grace, while the last segment is still being written. */
@@ -63,7 +66,7 @@ export function onPublishRejected({ signals, log }: Pick<Deps, 'signals' | 'log'
   };
 }
 
-/** What a packager measures, with what is wrong with the recording of the same publish. */
+/** Reports the measurements of a packager, with problems of the recording of the same publish session. */
 export function reportHealth({
   signals,
   recorder,

@@ -18,7 +18,7 @@ export async function notifyMigrated(parts: readonly FeatureModule[]): Promise<v
   for (const part of parts) await part.onMigrated?.();
 }
 
-/** On the embedded database, before the role starts. */
+/** Recovers the modules on the embedded database, before the role starts. */
 export async function recover(parts: readonly FeatureModule[], role: 'api' | 'worker'): Promise<void> {
   for (const part of parts) await part.recover?.[role]?.();
 }

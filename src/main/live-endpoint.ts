@@ -3,9 +3,9 @@ import { createLocalSource } from '../media/nodes/local-source.ts';
 import { startNodeServer } from '../media/nodes/node-server.ts';
 import type { Container } from './container.ts';
 
-/** What of the media role other nodes read. */
+/** Server for other nodes that read from the media role. */
 export interface LiveEndpoint {
-  /** How often they have, by what they asked for. */
+  /** Number of requests by other nodes, by kind. */
   readonly served: Readonly<Record<string, number>>;
   /** Tells them where it is. */
   announce(): Promise<void>;

@@ -6,13 +6,13 @@ import type { MediaGauges } from '../platform/metrics.ts';
 import { programFile } from '../platform/root.ts';
 import type { MediaPorts } from './held-ports.ts';
 
-/** What the media process is told when it starts. Secrets go over the channel, never in the environment. */
+/** Message that starts the media process. Secrets are sent over the channel, never in the environment. */
 export interface MediaInit {
   type: 'init';
   databaseUrl: string;
   secretKey: string;
   rooms: RoomEngineSelection;
-  /** What the first process knows of it already. */
+  /** Information about ffmpeg, if the first process has it already. */
   ffmpeg: FfmpegInfo | null;
 }
 
@@ -29,7 +29,7 @@ export type MediaOrder = MediaInit | MediaPort;
 /** Sockets that listen on the ports. */
 export type MediaHandles = { [Name in keyof MediaPorts]?: SendHandle };
 
-/** What the media process says. `fatal` is a reason that a restart would not mend, such as a port in use. */
+/** Messages of the media process. `fatal` is a reason that a restart would not fix, such as a port in use. */
 export type MediaMessage =
   | { type: 'ready' }
   | { type: 'fatal'; message: string }
@@ -49,8 +49,9 @@ const ENTRY = programFile('src/main/media');
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000];
 const STOP_MS = 12_000;
 /**
- * Media passes through in short-lived buffers: a small young generation saves a quarter of the CPU. What is kept for
- * players counts as growth of the old generation, which else is marked as a whole after each 8 MB, a third of the CPU.
+ * Media passes through in short-lived buffers: a small young generation saves a quarter of the CPU. Data
+ * retained for players counts as growth of the old generation, which would otherwise be marked as a whole
+ * after each 8 MB, a third of the CPU.
  */
 const MEDIA_FLAGS = ['--max-semi-space-size=1', '--heap-growing-percent=100'];
 
@@ -132,8 +133,8 @@ export function launchMedia({ log, ports, onFatal }: Options): MediaLaunch {
 }
 
 /**
- * Keeps the listening sockets of the media process while that is started again: who connects meanwhile waits in the
- * queue of the system. A held port accepts connections, so it is replaced by a copy of its socket, which does not: the
+ * Retains the listening sockets of the media process during its restart: new connections wait in the system's
+ * queue. A held port accepts connections, so it is replaced by a copy of its socket, which does not: the
  * first media process sends it back.
  */
 function keepSockets(ports: MediaPorts) {

@@ -15,9 +15,10 @@ import type { Logger } from '../platform/logger.ts';
 const FRESH_MS = 60_000;
 
 /**
- * What the ffmpeg of this machine is. Throws, with one line that says what to do, while there is no usable ffmpeg here.
+ * Detects the ffmpeg of this machine. Throws, with one line that says what to do, while there is no usable
+ * ffmpeg.
  *
- * @param maxAgeMs of an answer that is good enough, default 60,000.
+ * @param maxAgeMs maximum age of a cached result, default 60,000.
  */
 export type ToolCheck = (maxAgeMs?: number) => Promise<FfmpegInfo>;
 
@@ -54,9 +55,9 @@ export function createGuardCheck(config: Config): () => Promise<Guard> {
 /** The encoders in hardware of this machine, tried out once in each process that uses them. */
 export interface HardwareCheck {
   find(): Promise<HardwareProbeResult>;
-  /** For videos; null where there are none. */
+  /** Returns the hardware for videos; null when there is none. */
   forVideos(): Promise<HardwarePool | null>;
-  /** For broadcasts; null where there are none. */
+  /** Returns the hardware for broadcasts; null when there is none. */
   forBroadcasts(): Promise<LiveHardware | null>;
 }
 
@@ -109,15 +110,15 @@ export function missingCodecs(
   return wanted.filter((codec) => !videoCodecs.includes(codec) && !can.includes(codec));
 }
 
-/** What encodes a codec here. */
+/** Encoder of a codec on this machine. */
 export interface CodecEncoder {
   codec: VideoCodec;
-  /** As ffmpeg calls it. */
+  /** Name in ffmpeg. */
   encoder: string;
   isHardware: boolean;
 }
 
-/** Of the codecs that are wanted, those that can be had. */
+/** Returns the encoders of the configured codecs that are available. */
 export function codecEncoders(config: Config, info: FfmpegInfo, found: HardwareProbeResult): CodecEncoder[] {
   const { hardware } = found;
   const lacking = missingCodecs(config, info, found);
@@ -128,7 +129,10 @@ export function codecEncoders(config: Config, info: FfmpegInfo, found: HardwareP
   });
 }
 
-/** Two processes that ask nobody: a broadcast has no time to wait for a video. */
+/**
+ * Splits the encoder sessions between both processes, without coordination: a broadcast cannot wait for a
+ * video.
+ */
 function sharesOf({ ROLES, VIDEO_ENCODER_SESSIONS: all }: Config): { broadcasts: number; videos: number } {
   const isShared = ROLES.includes('worker') && ROLES.includes('media');
   const broadcasts = isShared ? Math.ceil(all / 2) : all;

@@ -39,14 +39,14 @@ const GAUGES_MS = 5000;
 const HEALTH_MS = 5000;
 const CERTIFICATE_MS = 10_000;
 const ADDRESS_MS = 60_000;
-/** Of the senders' compiled code: that of a bundle is 1 MB, and each has names of its own. */
+/** Maximum size of the senders' compiled code: a bundle takes 1 MB under its own names. */
 const COMPILED_BYTES = 32 * 2 ** 20;
 
 function tell(message: MediaMessage): void {
   if (process.connected) process.send?.(message, () => {});
 }
 
-/** Packagers and recorders of what the engine takes, as the configuration says. */
+/** Creates the packagers and recorders of the ingest engine, according to the configuration. */
 async function createMediaPlane(container: Container, known: FfmpegInfo | null, handles: MediaHandles) {
   const { config, signals, healthSeries, simulations, store, log, clock, guard } = container;
   const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard(), known);
@@ -89,7 +89,7 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null, 
   return { nodeId, engine, live, history, simulator, ceiling, fitness, certificate, ffmpeg, ...sending };
 }
 
-/** Tried out beside: a broadcast that begins before that is known is encoded in software. */
+/** Detects the hardware in the background: a broadcast that begins before is encoded in software. */
 function hardwareOf({ hardware, log }: Container): () => LiveHardware | null {
   let found: LiveHardware | null = null;
   hardware.forBroadcasts().then(
@@ -101,7 +101,10 @@ function hardwareOf({ hardware, log }: Container): () => LiveHardware | null {
   return () => found;
 }
 
-/** Where the numbers of a stream go on: after what is kept of it, without a gap, or after what another node has shown. */
+/**
+ * Returns the last segment numbers of a stream: continuing after its stored segments, or after those another
+ * node served.
+ */
 function lastNumbers({ dvr, mediaNodes, remoteLive: remote, clock }: Container, nodeId: string) {
   const before = (streamId: string, sinceMs: number) => mediaNodes.elsewhere(streamId, { nodeId, sinceMs });
   const lastShown = createLastServed({ before, remote, clock });
@@ -115,7 +118,7 @@ interface Reading {
   ffmpeg: Awaited<ReturnType<typeof openFfmpeg>>;
 }
 
-/** What goes on elsewhere: recorders, restreams and bridges. */
+/** Creates the recorders, restreams and bridges, which run outside the packagers. */
 function createReaders(container: Container, { engine, nodeId, ffmpeg }: Reading) {
   const { config, recordings, restreamRuns, store, log, clock, disk, bridgeRuns, fetcher } = container;
   const recorder = createRecordingManager({
@@ -204,7 +207,7 @@ async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => P
     log,
   );
   return async () => {
-    // What needs no database goes at once: that may be gone already.
+    // Parts that need no database stop first, because it may be gone already.
     const roomsEnded = rooms?.stop();
     watchdog.stop();
     await schedule.stop();
@@ -226,7 +229,7 @@ function certificateTasks(
   return [{ name: 'certificate', everyMs: CERTIFICATE_MS, run }];
 }
 
-/** What the api and the worker have changed in the database. */
+/** Applies changes that the API and the worker made in the database. */
 function obeyHints(
   { bus, log }: Container,
   { live, recorder, restreams, bridges, simulator }: MediaPlane,

@@ -1,4 +1,7 @@
-/** The nouns that nothing else stands on, each in one line: without it, the program is whole and knows nothing of it. */
+/**
+ * Modules that no other code depends on, one per line: without one, the program works and lacks only its
+ * feature.
+ */
 export { analytics } from './parts/analytics.ts';
 export { calendars } from './parts/calendars.ts';
 export { channels } from './parts/channels.ts';

@@ -6,13 +6,13 @@ const LOOK_MS = 500;
 export interface Parents {
   /** Our own parent. */
   pid: number;
-  /** Those above it. */
+  /** Ancestors above the parent. */
   others: number[];
 }
 
 /**
- * By `--parents=PID,PID…`, which the supervisor gives: itself, and who started it. Without that it is whoever started
- * this process, a shell for example.
+ * Reads `--parents=PID,PID…`, which the supervisor passes: itself and the process that started it. Without
+ * the option it is the process that started this one, such as a shell.
  */
 export function parentsOf(args: string[], own = process.ppid): Parents {
   const { values } = parseArgs({ args, options: { parents: { type: 'string' } } });
@@ -20,7 +20,7 @@ export function parentsOf(args: string[], own = process.ppid): Parents {
   return { pid, others };
 }
 
-/** Calls `onGone` when one of them has ended, however: nobody is told of the kill -9 of a parent. */
+/** Calls `onGone` when one of them has ended, by polling: a kill -9 of a parent sends no signal. */
 export function onParentExit({ pid, others }: Parents, onGone: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid === pid && others.every(lives)) return;
@@ -30,7 +30,10 @@ export function onParentExit({ pid, others }: Parents, onGone: () => void): void
   timer.unref();
 }
 
-/** The supervisor starts again what was ready once; nobody else is told. */
+/**
+ * Signals readiness to the supervisor, which restarts a process that was ready once; other parents get no
+ * signal.
+ */
 export function signalReady({ pid }: Parents, args: readonly string[]): void {
   if (args.length > 0 && process.ppid === pid) process.kill(pid, 'SIGUSR1');
 }

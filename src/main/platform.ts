@@ -16,17 +16,20 @@ type RunSettings = Required<Pick<Settings, 'config' | 'databaseUrl' | 'secretKey
   /** Has been started already; null where this node has no media role. */
   media: MediaLaunch | null;
   ports: HeldPorts;
-  /** Is given what has to be closed, the last first. */
+  /** Collects the cleanup functions, run in reverse order. */
   closers: (() => Promise<void> | void)[];
 };
 
-/** Runs the roles of this node on a database that is there. Resolves when all of them do, and has said so. */
+/**
+ * Runs the roles of this node on an available database. Resolves when all of them run and the banner was
+ * printed.
+ */
 export async function runPlatform({ media, ports, closers, ...settings }: RunSettings): Promise<void> {
   const bounds = settings.config.ROLES.includes('worker') ? WORKING : SERVING;
   const container = await createContainer({ ...settings, bounds, name: 'main' });
   const { config, sql, clock, parts } = container;
   closers.push(() => container.close());
-  // It takes half a second and is asked for soon; who needs it hears of a failure.
+  // Started early, because it takes half a second and the result is needed soon; later callers get a failure.
   container.checkTools().catch(() => {});
   await migrate(sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
@@ -73,7 +76,10 @@ function warnOfPrivateAddresses({ config, log }: Container): void {
   log.warn({ webhooks, fetches }, 'requests to private addresses are allowed: for development only');
 }
 
-/** Of the guard around ffmpeg, where this process tree runs any; its walls are the operator's to raise. */
+/**
+ * Finds weaknesses of the sandbox around ffmpeg, if this process tree runs any; only the operator can fix
+ * them.
+ */
 async function findWeakness({ config, guard, log }: Container): Promise<StartupWarning | null> {
   if (!config.ROLES.some((role) => role !== 'api')) return null;
   const { weakness } = await guard();
@@ -82,7 +88,7 @@ async function findWeakness({ config, guard, log }: Container): Promise<StartupW
   return { name: 'No sandbox', text: `${weakness} (docs/guides/operations.md#sandbox)` };
 }
 
-/** What was asked for of encoders and is not to be had here, where this process tree encodes. */
+/** Finds configured encoders that are unavailable, if this process tree encodes. */
 async function findEncoderLacks({ config, checkTools, hardware, log }: Container): Promise<StartupWarning[]> {
   if (!config.ROLES.some((role) => role !== 'api')) return [];
   const info = await checkTools().catch(() => null);
@@ -99,7 +105,7 @@ async function findEncoderLacks({ config, checkTools, hardware, log }: Container
   return texts.map((text) => ({ name: 'Encoders', text }));
 }
 
-/** Why rooms are carried by nothing but the browsers themselves, where nobody has asked for that. */
+/** Finds the reason for which rooms fall back to the mesh without being configured to. */
 function findRoomsLack({ roomChoice: { lack }, log }: Container): StartupWarning | null {
   if (lack === null) return null;
   log.warn({ reason: lack }, 'rooms have no media server: they are peer-to-peer and limited to four people');

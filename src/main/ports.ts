@@ -34,28 +34,28 @@ import {
   type ToolCheck,
 } from './media-tools.ts';
 
-/** What each process is given: the configuration, and what the first process found out for all. */
+/** Settings of each process: the configuration, and the findings of the first process. */
 export interface Settings {
   config: Config;
   databaseUrl: string;
   secretKey: Buffer;
   /** The role that this process has, for its log lines and its sessions in the database. */
   name: string;
-  /** What the server lets statements of this process take. Default: those of one that answers requests. */
+  /** Statement timeouts of this process. Default: those of a process that answers requests. */
   bounds?: Bounds;
-  /** What carries rooms, as the first process has found out. Default: the mesh. */
+  /** Room engine that the first process selected. Default: the mesh. */
   rooms?: RoomEngineSelection;
   /** Default: the system's. */
   clock?: Clock;
   /** Default: made by the configuration. */
   log?: Logger;
-  /** Of the interface. Default: those that there are. */
+  /** Releases of the API. Default: the published ones. */
   releases?: readonly Release[];
   /** An event whose data does not fit its schema fails the transaction instead of being logged. */
   strictEvents?: boolean;
 }
 
-/** What the platform lends to every feature. */
+/** Platform services available to every feature. */
 export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   config: Config;
   clock: Clock;
@@ -68,30 +68,30 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   durableWindows: DurableWindows | null;
   /** All requests of each key. */
   requestCounts: { perMinute: Counter; perDay: Counter };
-  /** Counts what clients may do so often within a window, in seconds, or the UTC day. */
+  /** Counts limited actions of clients within a window in seconds, or within the UTC day. */
   caps(windowSec: number | 'day'): Counter;
   cursors: CursorCodec;
   leases: Leases;
   idempotency: Idempotency;
   /** To receivers of webhooks. */
   outbound: Outbound;
-  /** For files and proofs at addresses that users gave. */
+  /** HTTP client for files and proofs at user-supplied URLs. */
   fetcher: Outbound;
   store: BlobStore;
-  /** Of the disk of DATA_DIR. */
+  /** Free space on the disk of DATA_DIR. */
   disk: DiskSpace;
   images: Images;
   passwords: Passwords;
-  /** Of the interface. */
+  /** Releases of the API. */
   releases: readonly Release[];
-  /** What carries rooms. */
+  /** Selected room engine. */
   roomChoice: RoomEngineSelection;
   openRoomEngine: RoomEngineOpener;
   checkTools: ToolCheck;
-  /** What ffmpeg runs under. */
+  /** Returns the sandbox of ffmpeg. */
   guard(): Promise<Guard>;
   hardware: HardwareCheck;
-  /** Cores for one encode of those that run at once. */
+  /** Cores for each of the concurrent encodes. */
   encoderThreads: number;
   /** Jobs of this process work here, each in a folder of its own; on the store's disk. */
   scratchDir: string;
@@ -99,13 +99,13 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   platformHosts: readonly string[];
 }
 
-/** Ports, and how they are given back. */
+/** Ports with the function that closes them. */
 export interface OpenPorts {
   ports: Ports;
   close(): Promise<void>;
 }
 
-/** The cores of this machine, shared between the encodes that run at once. */
+/** Returns the cores per encode: those of this machine, divided among the concurrent encodes. */
 function encoderThreads({ TRANSCODE_CONCURRENCY: slots }: Config): number {
   return Math.max(1, Math.floor(availableParallelism() / Math.max(1, slots)));
 }
@@ -185,7 +185,7 @@ interface SharedStores {
   nowMs(): number;
 }
 
-/** What all nodes count together where there is a store for it. */
+/** Creates the counters that all nodes share if there is a store. */
 function sharedCounts({
   redis,
   durableWindows,

@@ -18,7 +18,7 @@ import { createDiskSpace } from '../platform/disk.ts';
 import type { Container } from './container.ts';
 
 export interface RoomMedia {
-  /** They record what is wanted, take publishes by WHIP, and show them to viewers by WHEP. */
+  /** Tasks that record rooms, accept WHIP publish sessions, and serve WHEP viewers. */
   tasks: Pick<ScheduledTask, 'name' | 'run'>[];
   stop(): Promise<void>;
 }
@@ -31,8 +31,8 @@ interface Plane {
 }
 
 /**
- * Runs the Janus of this machine beside the ingest: it carries the rooms, or records those of LiveKit, takes publishes by
- * WHIP and has viewers by WHEP. null where there is none, or nothing for it to do.
+ * Runs the Janus of this machine next to the ingest: it hosts the rooms, or records those of LiveKit, accepts
+ * publish sessions by WHIP and serves viewers by WHEP. Returns null when there is none, or no work for it.
  */
 export async function startRoomMedia(
   container: Container,
@@ -84,7 +84,7 @@ export async function startRoomMedia(
   };
 }
 
-/** null where nobody may watch in real time. */
+/** Returns null when real-time playback is disabled. */
 function createViewers(
   { config, log, whep }: Container,
   { nodeId, engine, ffmpeg, fitness: notes }: Plane,

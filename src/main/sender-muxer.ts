@@ -5,7 +5,7 @@ import type { Config } from '../platform/config.ts';
 import { createLogger } from '../platform/logger.ts';
 import { createGuardCheck } from './media-tools.ts';
 
-/** What a sender needs for SRT alone: it is loaded with the first such destination. */
+/** Creates the muxer that a sender needs only for SRT: it is loaded with the first SRT target. */
 export function createSenderMuxer(config: Config): Muxer {
   const guard = createGuardCheck(config);
   const log = createLogger(config.LOG_LEVEL, { process: 'sender' });

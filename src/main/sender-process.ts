@@ -6,10 +6,10 @@ import { ownEnvironment } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import { programFile } from '../platform/root.ts';
 
-/** What a sender is told; stream keys go over the channel, never as arguments or in the environment. */
+/** Commands to a sender; stream keys are sent over the channel, never as arguments or in the environment. */
 export type SenderCommand = { type: 'want'; wanted: readonly VerifiedPush[] } | { type: 'stop' };
 
-/** What a sender says. */
+/** Messages of a sender. */
 export type SenderMessage =
   | { type: 'report'; report: PushReport }
   | { type: 'bitrates'; bitrates: [targetId: string, kbps: number][] };
@@ -21,7 +21,7 @@ export const SENDER_FLAGS = ['--max-semi-space-size=1', '--single-threaded-gc'];
 
 export interface LaunchOptions {
   log: Logger;
-  /** Where compiled code is kept, so that the next process is quick to start. Nobody else may write there. */
+  /** Folder of the compiled code, which speeds up the next process. It must not be writable by others. */
   cacheDir: string;
 }
 

@@ -44,7 +44,7 @@ process.on('message', (order: SenderCommand) => {
   if (order.type === 'want') sender.want(order.wanted);
   else stop();
 });
-// The media process is gone, even by kill -9: nothing may be sent that nobody knows of.
+// The media process has ended, even by kill -9: restreams must not continue without it.
 process.on('disconnect', stop);
 if (!process.connected) stop();
 process.on('SIGTERM', stop);

@@ -39,7 +39,7 @@ async function openDatabaseServer(config: Config): Promise<string> {
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
   const log = createLogger(config.LOG_LEVEL, { process: 'postgres' });
   const starting = startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
-  // A start that fails meanwhile waits for it, and leaves no database behind.
+  // If startup fails in the meantime, cleanup waits for the database server and stops it.
   closers.push(() =>
     starting.then(
       (started) => started.stop(),

@@ -5,19 +5,22 @@ import { createJobQueue, type Jobs } from '../jobs/queue.ts';
 import type { Declarations, FeatureModule } from './feature-module.ts';
 import type { Ports } from './ports.ts';
 
-/** What features reach each other by without knowing each other: events, jobs and facts. */
+/**
+ * Services through which features communicate without depending on each other: events, jobs and usage events.
+ */
 export interface Wiring {
   catalogue: EventCatalogue;
   events: Events;
   jobs: Jobs;
-  /** What is counted; closed after all parts. */
+  /** Usage events; closed after all modules. */
   facts: UsageEvents;
 }
 
 /**
- * Parts need `events`, and `events` needs the catalogue of all parts and their consumers. So it is done in this
- * order, and nowhere else: declarations, which need nothing, make the catalogue and the queue; with them the parts
- * are built; `connect` takes the consumers of the parts. Nothing may be appended before.
+ * Creates the wiring in a fixed order, because modules need `events`, and `events` needs the catalog of all
+ * modules and their consumers: the declarations, which have no dependencies, form the catalog and the queue;
+ * the modules are built with them; `connect` adds the consumers of the modules. No event may be appended
+ * before.
  */
 export function createWiring(
   ports: Ports,
@@ -58,5 +61,5 @@ export function createWiring(
   };
 }
 
-/** What there is before any feature: what every one of them may build on. */
+/** Context available before any feature; every feature may build on it. */
 export type BaseContext = Ports & Wiring;

@@ -2,14 +2,14 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Logger } from '../platform/logger.ts';
 import { takeLongestRead } from './longest-read.ts';
 
-/** How late the event loop was since the last report, in milliseconds. */
+/** Delay of the event loop since the last report, in milliseconds. */
 export interface EventLoopDelay {
   p99Ms: number;
   maxMs: number;
 }
 
 export interface EventLoopWatchdog {
-  /** Returns the delay since the last report, and logs what was being read when it was long. */
+  /** Returns the delay since the last report, and logs the longest read when the delay was long. */
   report(): EventLoopDelay;
   stop(): void;
 }
@@ -20,7 +20,7 @@ const MAX_DELAY_MS = 200;
 export function startEventLoopWatchdog(log: Pick<Logger, 'warn'>): EventLoopWatchdog {
   const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   histogram.enable();
-  // What is measured is the time between two ticks of a timer.
+  // The histogram measures the time between two ticks of a timer.
   const delayMs = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
   return {
     report() {

@@ -7,7 +7,10 @@ export interface LongestRead {
 
 let longest: LongestRead | null = null;
 
-/** Records a finished read. @param reader names whose input it was; called only when the read is the longest so far. */
+/**
+ * Records a finished read. @param reader names the source of its input; called only for the longest read
+ * until now.
+ */
 export function recordRead(reader: () => string, ms: number): void {
   if (longest === null || ms > longest.ms) longest = { reader: reader(), ms };
 }

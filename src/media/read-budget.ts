@@ -22,7 +22,7 @@ export const READ_BUDGETS = {
   playoutQueue: { items: 32_768, bytes: 128 * MIB, ms: 300_000 },
   /** Frames of one track of a bridge. */
   playoutTrack: { items: 20_000, bytes: 1_200_000_000, ms: 20_000 },
-  /** Messages of one publish, whatever protocol it came by. */
+  /** Messages of one publish, for every protocol. */
   publish: { items: 4000, bytes: 64 * MIB, ms: 2000 },
   /** RTP packets of one track of a room that is broadcast. */
   roomTrack: { items: 4000, bytes: 8 * MIB, ms: 2000 },
@@ -47,8 +47,8 @@ export const READ_BUDGETS = {
 } satisfies Record<string, ReadBudget>;
 
 /**
- * Token bucket over a budget: limits the average over `ms` milliseconds, so a burst of a whole budget is accepted at
- * once.
+ * Token bucket over a budget: limits the average over `ms` milliseconds, so a burst of a whole budget is
+ * accepted.
  */
 export class ReadMeter {
   readonly #itemsPerMs: number;

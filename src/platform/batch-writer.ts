@@ -10,18 +10,21 @@ export interface BatchWriterOptions<Row> {
   write(rows: readonly Row[]): Promise<void>;
   /** Rows of one write: as soon as they are there, it begins. */
   batch: number;
-  /** What is held while the database is slow or away. */
+  /** Maximum rows buffered while the database is slow or unavailable. */
   maxQueuedRows: number;
   /** Between writes of fewer rows. */
   pauseMs: number;
   log: Pick<Logger, 'warn'>;
-  /** Said once for each time that the database is away. */
+  /** Warning logged once per database outage. */
   warning: string;
-  /** So many rows are lost. */
+  /** Hook called with the number of rows that were dropped. */
   onRowsDropped(count: number): void;
 }
 
-/** Rows that are written in batches, beside the way of what they tell of: the first at once, the rest after a pause. */
+/**
+ * Buffers rows and inserts them in batches, outside the operations that produce them: the first row
+ * immediately, later ones after a pause.
+ */
 export class BatchWriter<Row> {
   readonly #options: BatchWriterOptions<Row>;
   /** A batch belongs to no request, so it runs in no transaction of one. */
@@ -79,7 +82,7 @@ export class BatchWriter<Row> {
     return this.#writing;
   }
 
-  /** What waits, and whole batches that have come meanwhile. */
+  /** Writes the buffered rows, and further full batches that arrive during the write. */
   async #writeBatches(): Promise<void> {
     const { batch: size } = this.#options;
     do {

@@ -30,7 +30,7 @@ function listen(bus: Bus, topic: string) {
   return { heard, end };
 }
 
-test('a hint is here at once, and there after a round trip, each once', async () => {
+test('a hint arrives once in its own process synchronously and once in others after a round trip', async () => {
   const [near, distant] = [listen(here, 'a'), listen(there, 'a')];
   here.publish('a', 'one');
   assert.deepEqual(near.heard, ['one']);

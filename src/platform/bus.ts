@@ -6,13 +6,13 @@ import type { Logger } from './logger.ts';
 type Listener = (payload: string) => void;
 
 /**
- * Hints between processes over PostgreSQL's LISTEN/NOTIFY. A hint only says "look now": whoever listens also
- * polls, because a hint may be lost with its connection.
+ * Hints between processes over PostgreSQL's LISTEN/NOTIFY. A hint only means "look now": subscribers also
+ * poll, because a hint may be lost with its connection.
  */
 export interface Bus {
   /**
-   * Delivered to this process at once and to the others after one round trip. Never called in a transaction;
-   * in one that the whole request shares, it waits for the commit by itself.
+   * Delivers a hint to this process immediately and to the others after one round trip. Must not be called in
+   * a transaction; in one that the whole request shares, the hint waits for the commit by itself.
    */
   publish(topic: string, payload?: string): void;
   /** @returns the function that ends the subscription. */
@@ -48,7 +48,7 @@ export async function createBus(sql: Sql, log: Logger): Promise<Bus> {
     } catch (error) {
       log.warn({ err: error }, 'a hint to the other processes was lost');
     } finally {
-      // In the same turn as the last look at `pending`, so that no hint falls between.
+      // Reset in the same turn as the last check of `pending`, so that no hint is missed in between.
       flushing = null;
     }
   };

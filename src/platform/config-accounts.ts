@@ -12,7 +12,7 @@ export const PEOPLE_KEYS = {
   ),
 } satisfies Record<string, Key<unknown>>;
 
-/** Those whose values may be absent. */
+/** Configuration keys whose values may be absent. */
 export type PeopleKeys = 'TERMS_URL' | 'ABUSE_EMAIL';
 
 export interface PeopleConfig {

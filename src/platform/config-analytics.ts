@@ -1,6 +1,6 @@
 import { ConfigError, integer, type Key, type TrustProxy, text } from './config-parsers.ts';
 
-/** The variables of what is counted, for the table of all. */
+/** Configuration keys of analytics and usage. */
 export const ANALYTICS_KEYS = {
   ANALYTICS_RAW_DAYS: integer(
     'Days to retain raw usage events for `marquee analytics rebuild`; rollups are kept permanently.',
@@ -22,7 +22,7 @@ export const ANALYTICS_KEYS = {
   },
 } satisfies Record<string, Key<unknown>>;
 
-/** Those whose values may be absent. */
+/** Configuration keys whose values may be absent. */
 export type AnalyticsKeys = 'COUNTRY_DATABASE' | 'COUNTRY_HEADER';
 
 export interface AnalyticsConfig {
@@ -32,7 +32,7 @@ export interface AnalyticsConfig {
 
 type Read = <T>(name: string, key: Key<T>) => T | undefined;
 
-/** @throws {ConfigError} for a header that nobody is trusted to set. */
+/** @throws {ConfigError} when COUNTRY_HEADER is set without a trusted proxy. */
 export function readAnalytics(read: Read, trusted: TrustProxy) {
   const header = read('COUNTRY_HEADER', ANALYTICS_KEYS.COUNTRY_HEADER);
   if (header !== undefined && trusted === false)

@@ -22,7 +22,7 @@ export const MEDIA_KEYS = {
   ]),
 } satisfies Record<string, Key<unknown>>;
 
-/** Those whose values may be absent. */
+/** Configuration keys whose values may be absent. */
 export type MediaKeys = 'RTMPS_URL' | 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'MEDIA_URL';
 
 export interface MediaConfig {

@@ -26,7 +26,7 @@ const webhookSecrets: Key<string[]> = {
   },
 };
 
-/** Of the table in the README, what is about money. */
+/** Configuration keys of payments. */
 export const MONEY_KEYS = {
   PLATFORM_FEE_PERCENT: fee,
   STRIPE_SECRET_KEY: {

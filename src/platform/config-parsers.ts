@@ -11,7 +11,7 @@ export interface Key<T> {
   description: string;
   /** The text that stands for an absent variable; null when the value is derived or simply absent. */
   fallback: string | null;
-  /** Throws an Error whose message says what is wrong with the text. */
+  /** @throws {Error} with a message that describes what is wrong with the text. */
   parse(text: string): T;
 }
 
@@ -136,7 +136,7 @@ export const retrySeconds: Key<number[]> = {
   },
 };
 
-/** Whose `X-Forwarded-For` is believed: nobody's, that of so many proxies in a row, or of these addresses. */
+/** Trust in `X-Forwarded-For`: none, that number of proxies in a row, or proxies with these addresses. */
 export type TrustProxy = false | number | string[];
 
 export const trustProxy: Key<TrustProxy> = {

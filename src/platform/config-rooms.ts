@@ -113,7 +113,7 @@ export const ROOM_KEYS = {
   ),
 } satisfies Record<string, Key<unknown>>;
 
-/** Those whose values are derived, or may be absent. */
+/** Configuration keys whose values are derived or may be absent. */
 export type RoomKeys = keyof typeof ROOM_KEYS;
 
 export interface RoomConfig {

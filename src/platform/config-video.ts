@@ -53,7 +53,7 @@ const perTitle = flag(
   true,
 );
 
-/** The variables of what is made of videos, for the table of all. */
+/** Configuration keys of video processing. */
 export const VIDEO_KEYS = {
   VIDEO_CODECS: codecs,
   VIDEO_ENCODER: encoder,

@@ -21,7 +21,7 @@ describe('the configuration', () => {
     assert.throws(() => Object.assign(config, { PORT: 1 }), TypeError);
   });
 
-  test('registration is open on this machine alone, unless told', () => {
+  test('registration is open by default only when PUBLIC_URL is on this machine', () => {
     const modes = {
       'http://localhost:8080': 'open',
       'http://127.0.0.1': 'open',
@@ -42,7 +42,7 @@ describe('the configuration', () => {
     assert.deepEqual(loadConfig(empty), loadConfig({}));
   });
 
-  test('the derived addresses follow what they are derived from', () => {
+  test('derived URLs follow the settings they are derived from', () => {
     assert.equal(loadConfig({ PORT: '9000' }).PUBLIC_URL, 'http://localhost:9000');
     const config = loadConfig({ PUBLIC_URL: 'https://live.example.com/', RTMP_PORT: '2935' });
     assert.equal(config.PUBLIC_URL, 'https://live.example.com');
@@ -86,7 +86,7 @@ describe('the configuration', () => {
     assert.throws(() => loadConfig(mixed), /^Error: LIVEKIT_URL must begin with wss/);
   });
 
-  test('an address that nobody can connect to is not told to other nodes', () => {
+  test('an unreachable address is not announced to other nodes', () => {
     assert.equal(loadConfig({}).MEDIA_HOST, '127.0.0.1');
     for (const MEDIA_HOST of ['0.0.0.0', '::'])
       assert.throws(() => loadConfig({ MEDIA_HOST }), /^Error: MEDIA_URL is required/);

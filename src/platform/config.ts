@@ -369,7 +369,7 @@ function readS3(environment: Environment) {
   };
 }
 
-/** For processes of our own: what this one was given, and more. */
+/** Returns the environment for our own child processes: that of this process plus additional variables. */
 export function ownEnvironment(more: Readonly<Record<string, string>>): Record<string, string | undefined> {
   return { ...process.env, ...more };
 }

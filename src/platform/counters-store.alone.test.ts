@@ -16,7 +16,7 @@ const nowMs = () => clock.ms();
 const minute = { name: 'minute', window: 60, withoutStore: 'open' } as const;
 const daily = { name: 'day', window: 'day', withoutStore: 'open' } as const;
 
-/** Counts of hits that are made at once, in the order of the counts. */
+/** Returns the counts of concurrent hits in ascending order. */
 async function hits(counter: Pick<Counter, 'hit'>, key: string, times: number) {
   const results = await Promise.all(Array.from({ length: times }, () => counter.hit(key)));
   return results.map(({ count }) => count).sort((a, b) => a - b);
@@ -30,9 +30,9 @@ async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   return { result, ms: performance.now() - begun };
 }
 
-/** What holds for a counter wherever it counts. */
+/** Registers the tests that every counter implementation must pass. */
 function behavesAsCounter(make: () => CounterFactory): void {
-  test('500 hits at once get each number once: a limit of 100 lets exactly 100 pass', async () => {
+  test('500 concurrent hits get distinct numbers: a limit of 100 lets exactly 100 pass', async () => {
     const counts = await hits(make()(minute), 'crowd', 500);
     assert.deepEqual(counts, oneTo(500));
   });
@@ -48,7 +48,7 @@ function behavesAsCounter(make: () => CounterFactory): void {
     assert.ok(look.resetInMs <= resetInMs);
   });
 
-  test('a window that is over counts from one', async () => {
+  test('a counter starts at one after its window has ended', async () => {
     const counter = make()({ name: 'second', window: 1, withoutStore: 'open' });
     await hits(counter, 'brief', 3);
     await waitFor(async () => (await counter.peek('brief')).count === 0);
@@ -63,7 +63,7 @@ function behavesAsCounter(make: () => CounterFactory): void {
     assert.equal((await factory(minute).hit('mine')).count, 4);
   });
 
-  test('a daily quota begins anew at 00:00 UTC', async () => {
+  test('a daily quota resets at 00:00 UTC', async () => {
     const counter = make()(daily);
     clock.set('2026-03-01T23:59:50Z');
     assert.deepEqual(await counter.hit('day'), { count: 1, resetInMs: 10_000 });
@@ -138,7 +138,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
     const resume = () => (how === 'frozen' ? redis.thaw() : redis.start());
 
     describe(`while it is ${how}`, () => {
-      test('an open counter answers -1 within 100 ms, then at once, and counts again by itself', async () => {
+      test('an open counter answers -1 within 100 ms, then immediately, and recovers by itself', async () => {
         const factory = counterFactory(await open(), nowMs);
         const counter = factory(minute);
         assert.equal((await counter.hit('key')).count, 1);
@@ -163,7 +163,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
         const counter = counterFactory(await open(), nowMs)(minute);
         await counter.hit('late');
         await stop();
-        // What is on its way when the store stops may still arrive: this one finds out.
+        // Hits in flight when the store stops may still arrive; this one detects the outage.
         await counter.hit('found out');
         await hits(counter, 'late', 200);
         await resume();
@@ -171,7 +171,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
         assert.equal((await counter.hit('late')).count, how === 'frozen' ? 2 : 1);
       });
 
-      test('an insured counter goes on in this process', async () => {
+      test('an insured counter continues in this process', async () => {
         const counter = counterFactory(await open(), nowMs)({ ...minute, withoutStore: 'insured' });
         await stop();
         await counter.hit('found out');
@@ -218,7 +218,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
     assert.equal(await raw.zcard('marquee:lease:key'), 24);
     assert.ok((await two.acquire('key', 25)) !== null);
     assert.equal(await one.acquire('key', 25), null);
-    // As if their time were over: nobody has renewed them.
+    // Expire the leases as if they had not been renewed.
     for (const member of await raw.zrange('marquee:lease:key', '0', '9')) {
       await raw.zadd('marquee:lease:key', 1, member);
     }

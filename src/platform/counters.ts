@@ -8,9 +8,9 @@ import type { RedisStore } from './redis.ts';
 export type { Counter, WindowCount } from './fixed-window-counter.ts';
 
 /**
- * What a shared counter does while its store is gone. `open`: it answers -1, for limits that must not stand in
- * the way (docs/concepts/conventions.md#rate-limits). `insured`: it counts in this process, for limits that keep
- * attackers out.
+ * Policy of a shared counter while its store is unavailable. `open`: it answers -1, for limits that must not
+ * block requests (docs/concepts/conventions.md#rate-limits). `insured`: it counts in this process, for limits
+ * that keep attackers out.
  */
 export type StoreOutagePolicy = 'open' | 'insured';
 
@@ -84,7 +84,7 @@ const isLong = (window: number | 'day') => window === 'day' || window >= MIN_DUR
 const windowMs = (window: number | 'day', nowMs: () => number) => () =>
   window === 'day' ? DAY_MS - (nowMs() % DAY_MS) : window * 1000;
 
-/** Whoever asks compares with a limit of its own. */
+/** Maximum count: callers compare the count with a limit of their own. */
 const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 /** A counter in the store. */

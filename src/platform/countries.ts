@@ -4,9 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { Reader } from 'mmdb-lib';
 import { ConfigError } from './config-parsers.ts';
 
-/** Where addresses are, offline. */
+/** Offline lookup of the country of an IP address. */
 export interface Countries {
-  /** ISO 3166-1 of two letters, `ZZ` for an address that nobody knows, such as a private one. */
+  /**
+   * Returns the two-letter ISO 3166-1 code, or `ZZ` for an address without a known country, such as a private
+   * one.
+   */
   of(ip: string): string;
 }
 
@@ -14,10 +17,10 @@ export const NOWHERE = 'ZZ';
 const CODE = /^[A-Z]{2}$/;
 
 /**
- * Reads the database once, when the first address is looked up: 30 ms, 9 MB; an address takes 5 µs.
+ * Reads the database once, when the first address is looked up: 30 ms, 9 MB; a lookup takes 5 µs.
  *
- * @param file one of the operator's own, in the MaxMind DB format; undefined: the one that is shipped.
- * @throws {ConfigError} at once, for a file of the operator's that cannot be read.
+ * @param file path of the operator's own database in the MaxMind DB format; undefined: the shipped one.
+ * @throws {ConfigError} immediately, when the operator's file cannot be read.
  */
 export function createCountries(file: string | undefined): Countries {
   let reader: Reader<never> | null = null;
@@ -49,13 +52,16 @@ function shippedFile(): string {
   return fileURLToPath(name);
 }
 
-/** What is said of a country, by a database or a proxy. `XX` is what some say of one that they do not know. */
+/** Normalizes a country code from a database or a proxy. Some sources send `XX` for an unknown country. */
 export function countryCode(said: unknown): string {
   const code = typeof said === 'string' ? said.trim().toUpperCase() : '';
   return CODE.test(code) && code !== 'XX' ? code : NOWHERE;
 }
 
-/** Of a record as GeoLite2, DB-IP and most others have it, or as the shipped database does. */
+/**
+ * Returns the country code of a record of GeoLite2, DB-IP and most other databases, or of the shipped
+ * database.
+ */
 function codeIn(record: unknown): unknown {
   if (!isRecord(record)) return null;
   const { country } = record;

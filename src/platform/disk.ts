@@ -21,23 +21,25 @@ function isNoRoom(error: unknown): boolean {
   return error instanceof AppError && error.code === 'INSUFFICIENT_STORAGE';
 }
 
-/** What a failed write means to whoever sent the bytes: INSUFFICIENT_STORAGE where the disk was full. */
+/**
+ * Returns INSUFFICIENT_STORAGE for a write that failed because the disk was full, and other errors unchanged.
+ */
 export function toDiskFullError(error: unknown): unknown {
   return hasCode(error, FULL) ? new AppError('INSUFFICIENT_STORAGE', { cause: error }) : error;
 }
 
-/** Space that is kept free: bytes, or a share of the disk. */
+/** Free space to reserve: bytes, or a percentage of the disk. */
 export type DiskReserve = { bytes: number } | { percent: number };
 
-/** The room that new files have: what lies above the reserve is for the database and the log alone. */
+/** Space available to new files. The reserve is used only by the database and the log. */
 export interface DiskSpace {
   /**
-   * Asked before so many bytes are written.
+   * Checks that the given number of bytes may be written; called before the write.
    *
    * @throws {AppError} INSUFFICIENT_STORAGE when they would reach into the reserve.
    */
   admit(bytes: number): Promise<void>;
-  /** Is the reserve untouched? */
+  /** Reports whether the reserve is untouched. */
   isThere(): Promise<boolean>;
 }
 
@@ -56,7 +58,7 @@ export function createDiskSpace(dir: string, reserve: DiskReserve | undefined): 
     seenAt = performance.now();
   };
   const has = async (bytes: number) => {
-    // What was seen before is good enough to say yes, and never to say no.
+    // A cached measurement may allow a write but never reject one.
     if (performance.now() - seenAt > FRESH_MS || room < bytes) await look();
     return room >= bytes;
   };
@@ -80,7 +82,7 @@ async function roomIn(dir: string, reserve: DiskReserve | undefined): Promise<nu
   }
 }
 
-/** How much of a disk of this size is kept free. */
+/** Returns the bytes to reserve on a disk of this size. */
 export function reservedBytes(diskBytes: number, reserve: DiskReserve | undefined): number {
   if (reserve === undefined) return Math.min(DEFAULT_BYTES, (diskBytes * DEFAULT_PERCENT) / 100);
   return 'bytes' in reserve ? reserve.bytes : (diskBytes * reserve.percent) / 100;

@@ -267,7 +267,7 @@ describe('stored windows', () => {
     );
   });
 
-  test('disappear within a minute after they are over', async () => {
+  test('stored windows disappear within a minute after they end', async () => {
     await withNode(async (node) => {
       await node.container.caps(3600).hit('over');
     });

@@ -10,7 +10,7 @@ export const FLUSH_MS = 10_000;
 /** Rows of one statement: some 10 ms. */
 const BATCH_ROWS = 1000;
 const CLOSE_MS = 5000;
-/** As many bits as `counterKey` keeps. */
+/** Length of a stored key, with as many bits as `counterKey` has. */
 const KEY_LENGTH = 22;
 
 /** Stores in the database what counters count in memory (docs/decisions/rate-limits.md#restarts). */
@@ -96,7 +96,7 @@ interface Batch {
 class Journal implements WindowJournal {
   /** Hides addresses and emails, which keys are made of. */
   readonly #storedKeyOf: (key: string) => string;
-  /** Windows of earlier processes that nobody has asked for, by their stored key. */
+  /** Windows of earlier processes that have not been requested yet, by their stored key. */
   readonly #restored = new Map<string, Window>();
   /** At most one entry for each window in memory. */
   readonly #pending = new Map<string, PendingHits>();
@@ -115,7 +115,7 @@ class Journal implements WindowJournal {
 
   record(key: string, window: Window): void {
     const entry = this.#pending.get(key);
-    // The hits of a window that is over are of no more use.
+    // Hits of an ended window are no longer needed.
     if (entry?.window === window) entry.hits += 1;
     else this.#pending.set(key, { window, hits: 1 });
   }
@@ -128,7 +128,7 @@ class Journal implements WindowJournal {
     this.#restored.set(key, { count: hits, endsAtMs });
   }
 
-  /** Yields what is to be written now; hits that come meanwhile belong to the next flush. */
+  /** Yields the rows to write now; hits that arrive during the flush belong to the next one. */
   *batches(nowMs: () => number): Generator<Batch> {
     this.#forgetRestored(nowMs());
     const entries = [...this.#pending];

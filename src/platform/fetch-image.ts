@@ -4,9 +4,9 @@ import { GuardError, type Outbound, OutboundError } from './outbound/index.ts';
 const FETCH_TIMEOUT_MS = 10_000;
 
 /**
- * The bytes of a picture at an address that a user gave.
+ * Downloads an image from a user-supplied URL.
  *
- * @param of `field`: what the address came in.
+ * @param of `field`: the name of the request field with the URL.
  * @throws {AppError} BAD_REQUEST naming the field.
  */
 export async function fetchImage(

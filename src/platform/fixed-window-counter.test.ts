@@ -10,7 +10,7 @@ test('ever new keys cost no more than the ceiling; the window that opened first 
   assert.equal((await windows.peek('key 9899')).count, 0);
 });
 
-test('a clock that is set back makes no window longer', async () => {
+test('a clock set back does not extend a window', async () => {
   let now = 1_000_000;
   const windows = createFixedWindowCounter(() => 1000, { nowMs: () => now });
   await windows.hit('a');
@@ -19,7 +19,7 @@ test('a clock that is set back makes no window longer', async () => {
   assert.deepEqual(await windows.hit('a'), { count: 2, resetInMs: 1000 });
 });
 
-test('windows that are over make room before any that is open', async () => {
+test('ended windows are evicted before any open one', async () => {
   let now = 0;
   const windows = createFixedWindowCounter(() => 1000, { maxKeys: 3, nowMs: () => now });
   await windows.hit('old');

@@ -6,7 +6,10 @@ export interface WindowCount {
   resetInMs: number;
 }
 
-/** Counts hits of a key in fixed windows; refused hits count too. At once where they are counted in this process. */
+/**
+ * Counts hits per key in fixed windows, including rejected hits. Returns synchronously when counting in this
+ * process.
+ */
 export interface Counter {
   hit(key: string): WindowCount | Promise<WindowCount>;
   /** The count as it stands, without a hit. */
@@ -27,7 +30,7 @@ export interface WindowJournal {
   find(key: string): Window | undefined;
   /** Records a hit that `window` already counts. */
   record(key: string, window: Window): void;
-  /** Discards what is recorded of a key that is no longer in memory. */
+  /** Discards the record of a key that is no longer in memory. */
   discard(key: string): void;
 }
 
@@ -37,22 +40,24 @@ interface MemoryWindowOptions {
   journal?: WindowJournal | undefined;
 }
 
-/** Of fractions, what is left of a window that has just opened could be a little more than the whole. */
+/**
+ * Whole milliseconds: with fractions, the time left of a new window could slightly exceed the window length.
+ */
 const wholeMs = () => Math.floor(performance.now());
 
 /**
- * Counts hits in fixed windows in this process's memory. Over `maxKeys` the window that opened first is forgotten,
- * so that whoever hits with ever new keys costs no memory: callers cap what a single address can bring.
+ * Counts hits in fixed windows in this process's memory. Beyond `maxKeys` the window that opened first is
+ * dropped, so that a client with ever new keys costs no memory: callers limit the hits of a single address.
  *
- * @param windowMs how long a window that opens now stays open.
- * @param nowMs milliseconds, and where there is a journal, since the epoch.
+ * @param windowMs returns the length of a window that opens now.
+ * @param nowMs returns milliseconds; with a journal, since the epoch.
  */
 export function createFixedWindowCounter(
   windowMs: () => number,
   { maxKeys = MAX_KEYS, nowMs = wholeMs, journal }: MemoryWindowOptions = {},
 ): Counter & { readonly size: number } {
   const windows = new Map<string, Window>();
-  /** Windows stand in the order in which they opened, which is about the order in which they close. */
+  /** Windows are ordered by opening, which is roughly the order in which they close. */
   const makeRoom = (now: number) => {
     for (const [key, { endsAtMs }] of windows) {
       if (endsAtMs > now && windows.size < maxKeys) return;

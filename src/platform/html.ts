@@ -11,7 +11,10 @@ export class SafeHtml {
   }
 }
 
-/** What a template takes: text is escaped, markup is kept, null, undefined and false leave nothing. */
+/**
+ * Value in a template: text is escaped, markup is inserted unchanged, null, undefined and false render
+ * nothing.
+ */
 export type HtmlValue = string | number | SafeHtml | null | undefined | false | readonly HtmlValue[];
 
 const ENTITIES: Record<string, string> = {

@@ -20,7 +20,7 @@ interface Person {
 export interface CalendarEntry {
   /** Stays the same for as long as it is the same event, whatever becomes of it. */
   uid: string;
-  /** Grows with every change that those who have it are told of. */
+  /** Sequence number, incremented with every change sent to the attendees. */
   sequence: number;
   status: 'CONFIRMED' | 'CANCELLED';
   startsAt: Date;
@@ -29,13 +29,13 @@ export interface CalendarEntry {
   timezone: string;
   title: string;
   description?: string | undefined;
-  /** Where to join, or where it takes place. */
+  /** Place of the event, or the link to join it. */
   location?: string | undefined;
   url?: string | undefined;
   createdAt: Date;
   /** When this version of it was made. */
   updatedAt: Date;
-  /** Of an invitation: who calls, and who is called. */
+  /** Organizer and attendee of an invitation. */
   organizer?: Person | undefined;
   attendee?: Person | undefined;
 }
@@ -43,7 +43,7 @@ export interface CalendarEntry {
 export interface CalendarFile {
   /** PUBLISH for feeds; REQUEST and CANCEL are what mails carry (RFC 5546, 3.2). */
   method: 'PUBLISH' | 'REQUEST' | 'CANCEL';
-  /** Of the calendar, where it is subscribed to. */
+  /** Name of the calendar in a subscription. */
   name?: string;
   entries: readonly CalendarEntry[];
 }
@@ -51,10 +51,9 @@ export interface CalendarFile {
 const PRODUCT = '//Marquee//Booking//EN';
 
 /**
- * Writes an iCalendar file (RFC 5545): `text/calendar; charset=utf-8; method=…`.
- *
- * Times stand in their zone, with a VTIMEZONE; of a zone whose rules are not those of this system at the time of an
- * event, in UTC.
+ * Writes an iCalendar file (RFC 5545): `text/calendar; charset=utf-8; method=…`. Times are written in their
+ * zone, with a VTIMEZONE; in UTC when the zone's rules at the time of an event differ from those of this
+ * system.
  */
 export function writeCalendar({ method, name, entries }: CalendarFile): string {
   const calendar = ical({
@@ -62,7 +61,7 @@ export function writeCalendar({ method, name, entries }: CalendarFile): string {
     method: ICalCalendarMethod[method],
     ...(name === undefined ? {} : { name: inOneLine(name) }),
   });
-  // Named for each event alone: a zone of the calendar would take the Z from times that must be in UTC.
+  // The zone is set on each event: a zone on the calendar would remove the Z from times that must be in UTC.
   calendar.timezone({ name: null, generator: (zone) => blockOf(zone)?.text ?? null });
   for (const entry of entries) addEntry(calendar.createEvent(spanOf(entry)), entry);
   return calendar.toString();
@@ -90,7 +89,8 @@ function addEntry(event: ICalEvent, entry: CalendarEntry): void {
     .status(ICalEventStatus[entry.status]);
   if (entry.description !== undefined) event.description({ plain: clean(entry.description) });
   if (entry.location !== undefined) event.location(clean(entry.location));
-  // A URI has no escapes of its own (RFC 5545, 3.3.13), and what the library would escape need not stand in it.
+  // A URI has no escapes of its own (RFC 5545, 3.3.13), and the characters that the library would escape can
+  // be percent-encoded.
   if (entry.url !== undefined)
     event.url(new URL(entry.url).href.replaceAll(',', '%2C').replaceAll(';', '%3B'));
   if (organizer !== undefined) event.organizer(partyOf(organizer));
@@ -113,7 +113,7 @@ function partyOf({ name, email }: Person) {
   return { name: label === '' ? email : label, email: mailto, mailto };
 }
 
-/** Without control characters, which no text may hold (RFC 5545, 3.3.11), and in pairs of surrogates. */
+/** Removes control characters, which text must not contain (RFC 5545, 3.3.11), and unpaired surrogates. */
 function clean(text: string): string {
   return text
     .toWellFormed()

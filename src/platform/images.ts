@@ -1,25 +1,28 @@
 import type * as native from '@napi-rs/image';
 import { imageSize } from 'image-size';
 
-/** Pictures that users give, encoded anew: what was sent is never served. */
+/** Re-encodes images uploaded by users: the original bytes are never served. */
 export interface Images {
   /**
-   * A square WebP without metadata, cut around the middle.
+   * Returns a square WebP without metadata, cropped around the center.
    *
    * @param size pixels of each side.
-   * @returns null when the bytes are no PNG, JPEG or WebP picture, are damaged, or have too many pixels.
+   * @returns null when the bytes are not a PNG, JPEG or WebP image, are damaged, or have too many pixels.
    */
   square(bytes: Uint8Array, size: number): Promise<Buffer | null>;
-  /** The whole picture as a JPEG without metadata, its longer side at most `size` pixels; null as above. */
+  /**
+   * Returns the whole image as a JPEG without metadata, its longer side at most `size` pixels; null as for
+   * `square`.
+   */
   within(bytes: Uint8Array, size: number): Promise<Buffer | null>;
 }
 
 type NativeImages = typeof native;
 type Transformer = InstanceType<NativeImages['Transformer']>;
-/** What becomes of a decoded picture whose longer side has so many pixels. */
+/** Conversion of a decoded image whose longer side has `longSide` pixels. */
 type Shape = (picture: Transformer, library: NativeImages, longSide: number) => Promise<Buffer>;
 
-/** A picture of more pixels would take hundreds of megabytes to decode. */
+/** Maximum pixels of an image; more would take hundreds of megabytes to decode. */
 const MAX_PIXELS = 40_000_000;
 const QUALITY = 85;
 
@@ -34,11 +37,11 @@ function isPicture(bytes: Buffer): boolean {
 }
 
 export function createImages(): Images {
-  // One picture at a time keeps the memory of the process bounded, whatever is uploaded at once.
+  // Converting one image at a time bounds the memory of the process, regardless of concurrent uploads.
   let last: Promise<unknown> = Promise.resolve();
   const convert = async (bytes: Buffer, shape: Shape) => {
     try {
-      // From the header alone: a decoder would already have taken the memory.
+      // Read from the header: a decoder would already have allocated the memory.
       const { width, height } = imageSize(bytes);
       if (width * height > MAX_PIXELS) return null;
       // A large native library that most runs never need.

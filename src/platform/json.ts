@@ -1,12 +1,12 @@
 import { parse } from 'secure-json-parse';
 
-/** Levels of nesting that anybody's JSON may have: what is deeper is an attack on parsers and validators. */
+/** Maximum nesting depth of foreign JSON; deeper nesting is an attack on parsers and validators. */
 const MAX_DEPTH = 64;
 
 /**
- * Parses JSON that somebody else wrote.
+ * Parses JSON from an untrusted source.
  *
- * @throws {SyntaxError} when it is no JSON, nests deeper than 64 levels, or names `__proto__`.
+ * @throws {SyntaxError} when it is not JSON, nests deeper than 64 levels, or names `__proto__`.
  */
 export function parseJson(text: string): unknown {
   assertDepth(text);

@@ -7,18 +7,18 @@ export interface ConcurrencyLease {
 }
 
 /**
- * Counts what is open at the same time, such as the event streams of an API key
+ * Limits concurrent use, such as the open event streams of an API key
  * (docs/concepts/conventions.md#rate-limits).
  */
 export interface Leases {
   /** @returns null when `limit` leases of the key are held already. */
   acquire(key: string, limit: number): Promise<ConcurrencyLease | null>;
-  /** Gives back every lease of this process. */
+  /** Releases every lease of this process. */
   close(): Promise<void>;
 }
 
 const LEASE_SEC = 45;
-/** Twice may a renewal fail before the places of a living process are given away. */
+/** Renewal interval: two renewals may fail before the leases of a running process expire. */
 const RENEW_MS = (LEASE_SEC * 1000) / 3;
 
 // A sorted set for each key: the lease and when it ends, by the store's clock, which all nodes share.

@@ -11,7 +11,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 const logger = pathToFileURL(join(import.meta.dirname, 'logger.ts')).href;
 
-/** Logs so many lines of a kilobyte, lets the first writes begin, and ends. */
+/** Returns a program that logs the given number of 1 kB lines, lets the first writes begin, and ends. */
 const program = (lines: number) => `
   const { createLogger } = await import('${logger}');
   const log = createLogger('info');
@@ -25,7 +25,7 @@ function run(stdout: 'pipe' | number, code: string) {
   return { child, ended };
 }
 
-test('a process ends although nobody reads its log', async () => {
+test('a process ends although its log is not read', async () => {
   const path = join(folder, 'pipe');
   execFileSync('mkfifo', [path]);
   const pipe = openSync(path, constants.O_RDWR);

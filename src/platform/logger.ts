@@ -1,10 +1,10 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { type DestinationStream, pino } from 'pino';
 
-/** What the program logs with; pino behind it. */
+/** Logger of the program, implemented by pino. */
 export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child'>;
 
-/** Names whose values never reach a log line, wherever they stand in the logged object. */
+/** Property names whose values never reach a log line, at any level of the logged object. */
 const SECRET_NAMES = [
   'authorization',
   'x-api-key',
@@ -23,9 +23,9 @@ const redactPaths = SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]
 
 const FLUSH_BYTES = 16_384;
 const FLUSH_MS = 250;
-/** While nobody reads; what comes then is lost. */
+/** Bytes buffered while the reader is blocked; later lines are dropped. */
 const HELD_BYTES = 2 ** 24;
-/** When the process ends: nobody has taken anything for so long. */
+/** Time without progress after which a process that ends stops waiting for its log reader. */
 const SILENT_MS = 1000;
 
 let standardOutput: DestinationStream | undefined;
@@ -49,7 +49,7 @@ function destination(): DestinationStream {
       try {
         stream.flushSync();
       } catch {
-        // Nobody reads any more.
+        // The log is not read anymore.
         stream.destroy();
       }
     });
@@ -58,7 +58,7 @@ function destination(): DestinationStream {
   return standardOutput;
 }
 
-/** Tells, once the process ends, whether somebody still takes what is written. */
+/** Detects, once the process ends, whether the log is still read. */
 function watchReader() {
   let silentSinceMs = Number.POSITIVE_INFINITY;
   let left = Number.POSITIVE_INFINITY;
@@ -75,8 +75,8 @@ function watchReader() {
 }
 
 /**
- * A pipe that is full holds up whoever writes to it, and the end of the process: ours is opened once more, so that the
- * others at the pipe notice nothing.
+ * Reopens a pipe in non-blocking mode: a full pipe would block writes and the end of the process. Other
+ * writers of the pipe are not affected.
  */
 function withoutWaiting(fd: number): number {
   try {
@@ -88,7 +88,10 @@ function withoutWaiting(fd: number): number {
   }
 }
 
-/** JSON lines, on standard output unless `to` is given; `level` is one of pino's names or `silent`. */
+/**
+ * Creates a logger of JSON lines, on standard output unless `to` is given; `level` is one of pino's names or
+ * `silent`.
+ */
 export function createLogger(
   level: string,
   base: Record<string, string> = {},
@@ -97,12 +100,12 @@ export function createLogger(
   return pino({ level, base, redact: { paths: redactPaths, censor: '[redacted]' } }, to);
 }
 
-/** What the access log says of one request: no header, query or body, so there is no secret to look for. */
+/** Access-log entry of one request: without headers, query or body, so it needs no redaction. */
 export interface AccessLine {
   requestId: string;
   operation: string;
   method: string;
-  /** Without secrets. */
+  /** Request path with secrets removed. */
   path: string;
   status: number;
   /** Until it was answered. */

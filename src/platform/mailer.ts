@@ -2,14 +2,14 @@ import type { Transporter } from 'nodemailer';
 
 /** A mail as it is handed to the SMTP server. */
 export interface OutgoingEmail {
-  /** Makes the Message-ID, so that a mail sent twice can be recognised. */
+  /** ID that the Message-ID is derived from, so that an email sent twice can be recognized. */
   id: string;
   to: string;
   subject: string;
   text: string;
   /** An iCalendar object; its METHOD is what mail programs act on (RFC 6047). */
   calendar: string | null;
-  /** Where a reader leaves the list that it went to; null for a mail to one person. */
+  /** URL to unsubscribe from the mailing list; null for an email to one person. */
   unsubscribeUrl: string | null;
 }
 
@@ -20,7 +20,7 @@ export interface Mailer {
   close(): void;
 }
 
-/** The server said with a 5xx reply that it will not take this mail (RFC 5321 4.2.1). */
+/** The server rejected this email with a 5xx reply (RFC 5321 4.2.1). */
 export class EmailRejectedError extends Error {}
 
 const TIMEOUT_MS = 10_000;
@@ -59,7 +59,10 @@ export function createMailer(url: string, from: string): Mailer {
   };
 }
 
-/** Greets the server, with TLS and the password where it wants them. @throws {Error} what it refuses, in its words. */
+/**
+ * Connects to the server, with TLS and the password where required. @throws {Error} with the server's
+ * rejection.
+ */
 export async function checkMailServer(url: string): Promise<void> {
   const transport = await connect(url);
   try {
@@ -91,7 +94,10 @@ function entryOf(content: string) {
   return { method, filename: 'booking.ics', content };
 }
 
-/** A permanent reply to the envelope or the text; one to the log-in is the operator's to mend. */
+/**
+ * Returns the status of a permanent reply to the envelope or the text; a rejected login is for the operator
+ * to fix.
+ */
 function refusalOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('code' in error) || !('responseCode' in error)) return null;
   const status = Number(error.responseCode);

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** What the program counts; read by Prometheus on the internal port. */
+/** Metrics of the program, scraped by Prometheus on the internal port. */
 export interface Metrics {
   registry: Registry;
   observeRequest(operation: string, method: string, status: number, seconds: number): void;
@@ -27,9 +27,9 @@ export interface MediaGauges {
   publishers: number;
   bitrateKbps: number;
   residentBytes: number;
-  /** How late its event loop was since the last report. */
+  /** Event loop delay since the last report. */
   eventLoopDelay: { p99Ms: number; maxMs: number };
-  /** How often other nodes have asked it for its live streams since it began, by what they asked for. */
+  /** Number of live stream requests from other nodes since the start, by kind. */
   served: Readonly<Record<string, number>>;
 }
 
@@ -111,7 +111,7 @@ function watchSums(registry: Registry, seconds: () => number): void {
   });
 }
 
-/** Of the process of the media role, whose counts begin anew with it. */
+/** Gauges of the media process; its counts restart with it. */
 function mediaGauges(registers: Registry[]): Metrics['media'] {
   const gauge = (name: string, help: string) => new Gauge({ name, help, registers });
   const publishers = gauge('marquee_ingest_publishers', 'Encoders publishing to this node.');
@@ -146,7 +146,7 @@ function mediaGauges(registers: Registry[]): Metrics['media'] {
   };
 }
 
-/** What was not kept. */
+/** Counters of lost data. */
 function lossCounters(registers: Registry[]) {
   const lost = new Counter({
     name: 'marquee_webhook_deliveries_lost_total',
@@ -167,8 +167,8 @@ function lossCounters(registers: Registry[]) {
 }
 
 /**
- * A server of the registry, and with it from here on of what Node and the system say of this process: to look after
- * that is for those alone who are asked.
+ * Creates the HTTP server of the registry and starts collecting the default metrics of Node and the system:
+ * only scraped processes need them.
  */
 export function metricsServer(registry: Registry): Server {
   collectDefaultMetrics({ register: registry, prefix: 'marquee_' });

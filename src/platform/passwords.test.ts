@@ -14,7 +14,7 @@ describe('passwords', () => {
     assert.notEqual(await passwords.hash('correct horse'), stored, 'salted');
   });
 
-  it('says when the parameters of a hash are out of date', async () => {
+  it('outdated hash parameters are reported', async () => {
     const weak = await hash('correct horse', { memoryCost: 1024, timeCost: 1 });
     assert.deepEqual(await createPasswords().verify('correct horse', weak), { ok: true, stale: true });
   });
@@ -29,7 +29,7 @@ describe('passwords', () => {
     }
   });
 
-  it('computes a few at once and keeps the event loop free', async () => {
+  it('a few hashes are computed concurrently and the event loop stays free', async () => {
     const passwords = createPasswords({ concurrency: 1 });
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 1);
@@ -38,7 +38,7 @@ describe('passwords', () => {
     assert.ok(ticks > 10, `${ticks} ticks of a millisecond`);
   });
 
-  it('refuses at once what the queue has no room for, and works on', async () => {
+  it('calls beyond the queue limit are rejected immediately, and others continue', async () => {
     const passwords = createPasswords({ concurrency: 1, queueMax: 2 });
     const results = await Promise.allSettled(
       Array.from({ length: 6 }, () => passwords.hash('correct horse')),

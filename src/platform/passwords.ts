@@ -17,9 +17,9 @@ export interface Passwords {
 }
 
 interface PasswordOptions {
-  /** Hashes computed at once; each takes a thread and `memoryCost` of memory. */
+  /** Maximum concurrent hashes; each takes a thread and `memoryCost` of memory. */
   concurrency?: number;
-  /** Callers that may wait; the next is refused at once. */
+  /** Maximum waiting callers; the next one is rejected immediately. */
   queueMax?: number;
 }
 
@@ -44,7 +44,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
           internal: 'too many passwords wait to be checked',
         });
       }
-      // Whoever ends hands its place over, so `running` stays as it is.
+      // A finished call passes its slot to the next, so `running` does not change.
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       running += 1;

@@ -3,21 +3,21 @@ import type { Logger } from './logger.ts';
 
 /** Longer than a command ever takes; an answer that waits for a lost store still arrives within 100 ms. */
 const ANSWER_MS = 80;
-/** For a connection to be made, and to answer its first commands. */
+/** Timeout for opening a connection, and for its first commands. */
 const CONNECT_MS = 1_000;
-/** Pause between two attempts to reconnect after the first: so long a lost store is not asked at all. */
+/** Pause between attempts to reconnect after the first; a lost store gets no requests during the pause. */
 const RECONNECT_MS = 1_000;
 
 /** Valkey or Redis, for what nodes share and may lose: counters and leases. */
 export interface RedisStore {
   /**
-   * Runs commands when the store answers.
+   * Runs commands when the store is available.
    *
-   * @returns null at once while it is gone, and within 80 ms when it turns out to be. Nothing is queued: what
-   * could not be sent is never sent later.
+   * @returns null immediately while it is known to be unavailable, and within 80 ms when an outage is
+   *   detected. Nothing is queued: commands that could not be sent are never sent later.
    */
   attempt<T>(commands: (client: Redis) => Promise<T>): Promise<T | null>;
-  /** For libraries that hold a client; use it inside `attempt`. */
+  /** Client for libraries that hold one; use it inside `attempt`. */
   readonly client: Redis;
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export function schemaValidator(options: Options): Ajv {
   return ajv.addFormat('date-time', isInstant);
 }
 
-/** Tells what fits a schema. */
+/** Compiled validator of a schema. */
 export interface CompiledSchema<S extends TSchema> {
   matches(value: unknown): value is Static<S>;
   /** @returns where it does not fit, and why (`.size must be integer`), or null. */

@@ -1,20 +1,25 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Keeps secrets that do not exist from the database: whoever guesses costs one statement at a time, however many guess,
- * and a secret that does exist waits for two of them at most (docs/decisions/memory-bounds.md#guessed-secrets).
+ * Protects the database from guessed secrets: guessing costs one statement at a time, regardless of the
+ * number of clients, and an existing secret waits for at most two of them
+ * (docs/decisions/memory-bounds.md#guessed-secrets).
  */
 export interface SecretLookups {
-  /** @param secret a hash of what was presented, in base64. */
+  /**
+   * Reports whether the secret exists.
+   *
+   * @param secret a hash of the presented secret, in base64.
+   */
   exists(secret: string): Promise<boolean>;
-  /** Drops what was remembered: a secret may exist now. */
+  /** Clears the cached results: a secret may exist now. */
   forget(): void;
 }
 
 interface Options {
   /** Returns those of the hashes that exist. */
   read(secrets: readonly string[]): Promise<readonly string[]>;
-  /** How long an answer is remembered. */
+  /** Time for which results are cached. */
   rememberedMs?: { found: number; missing: number };
   /** Answers that are remembered, some 3 MB; with one more, all are dropped. */
   maxEntries?: number;
@@ -30,7 +35,7 @@ export function createSecretLookups({
   maxEntries = 20_000,
   maxBatch = 1000,
 }: Options): SecretLookups {
-  // The statement is nobody's own: it must not run in the transaction of one of those who wait for it.
+  // The statement serves several callers: it must not run in the transaction of one of them.
   const outside = AsyncLocalStorage.snapshot();
   const answers = new Map<string, { exists: boolean; until: number }>();
   const waiting = new Map<string, PromiseWithResolvers<boolean>>();

@@ -10,7 +10,7 @@ const secrets = createSecrets(Buffer.alloc(32, 1));
 const others = createSecrets(Buffer.alloc(32, 2));
 
 describe('encryption', () => {
-  test('gives back any text, in its context and under its key only', () => {
+  test('encryption returns any text unchanged, in its context and under its key only', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (text, context) => {
         const bytes = secrets.encrypt(text, context);
@@ -64,7 +64,7 @@ describe('the key file', () => {
     );
   });
 
-  test('is made once, for its owner alone, whoever asks first', async () => {
+  test('the key file is created once with owner-only access, regardless of concurrent calls', async () => {
     const dataDir = join(folder, 'data');
     const keys = await Promise.all(Array.from({ length: 10 }, () => loadSecretKey({ DATA_DIR: dataDir })));
     assert.equal(new Set(keys.map((key) => key.toString('hex'))).size, 1);
@@ -79,7 +79,7 @@ describe('the key file', () => {
     await assert.rejects(loadSecretKey({ DATA_DIR: folder }), /secret\.key/);
   });
 
-  test('of the operator is read wherever it lies, and never made', async () => {
+  test("the operator's key file is read from any location and never created", async () => {
     const SECRET_KEY_FILE = join(folder, 'apart.key');
     const source = { DATA_DIR: join(folder, 'empty'), SECRET_KEY_FILE };
     await assert.rejects(loadSecretKey(source), /apart\.key \(SECRET_KEY_FILE\) does not exist/);

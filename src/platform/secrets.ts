@@ -79,8 +79,8 @@ export interface SecretKeySource {
 }
 
 /**
- * The configured key, or the one kept in `DATA_DIR`, which is made (mode 0600) when it is missing. Any number
- * of processes may call this at once: they get the same key.
+ * Returns the configured key, or the one stored in `DATA_DIR`, which is created (mode 0600) when it is
+ * missing. Any number of processes may call this concurrently: they get the same key.
  */
 export async function loadSecretKey(source: SecretKeySource): Promise<Buffer> {
   if (source.SECRET_KEY !== undefined) return Buffer.from(source.SECRET_KEY, 'hex');

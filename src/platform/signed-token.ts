@@ -2,7 +2,11 @@ import type { Secrets } from './secrets.ts';
 
 type Signing = Pick<Secrets, 'sign' | 'verify'>;
 
-/** `<head>.<signature>`: the head can be read by everybody and made by nobody else. @param of what it is good for. */
+/**
+ * Returns `<head>.<signature>`: the head is readable but cannot be forged.
+ *
+ * @param of the subject the token is valid for.
+ */
 export function signToken(
   secrets: Signing,
   purpose: string,

@@ -5,7 +5,7 @@ export function newSecret(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What is stored of it. */
+/** Returns the stored hash of a token. */
 export function hashSecret(token: string): Buffer {
   return Buffer.from(hash('sha256', token, 'hex'), 'hex');
 }

@@ -58,7 +58,7 @@ interface AppOptions {
   env?: Record<string, string>;
   /** The optional nouns that the program has. Default: all. */
   nouns?: readonly OptionalModule[];
-  /** Of the interface. Default: those that there are. */
+  /** Releases of the API. Default: the published ones. */
   releases?: readonly Release[];
   /** What carries rooms. Default: the mesh. */
   rooms?: RoomEngineSelection;

@@ -17,11 +17,11 @@ Successful responses are \`{"success": true, "data": …}\`; lists also have \`p
 export interface Documented {
   routes: readonly Route[];
   events: readonly DocumentedEvent[];
-  /** Of the API, absolute: with the base path. */
+  /** Absolute URL of the API, including the base path. */
   url: string;
 }
 
-/** The OpenAPI 3.1 document, from the same declarations that validate and serialise. */
+/** Builds the OpenAPI 3.1 document from the declarations that also validate and serialize. */
 export function openApiDocument({ routes, events, url }: Documented): Json {
   const schemas = new Schemas(namedSchemas());
   const refusals = new ErrorResponses(schemas);

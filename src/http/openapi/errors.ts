@@ -30,7 +30,7 @@ const GATE_ERRORS: Record<NonNullable<Route['gate']>, ErrorCode> = {
   'session-owner': 'ADMIN_ONLY',
   admin: 'ADMIN_ONLY',
 };
-/** What has nothing to do with the endpoint: even before a path is known. */
+/** Errors independent of the endpoint, even before the path is known. */
 const ANY_REQUEST = [
   'BAD_REQUEST',
   'REQUEST_TIMEOUT',
@@ -39,7 +39,7 @@ const ANY_REQUEST = [
   'SERVICE_UNAVAILABLE',
 ] as const;
 
-/** What the plainest refusal of a status has: only other codes are worth a place in its name. */
+/** Codes in the default error response of each status: only other codes appear in the name of a component. */
 const USUAL: readonly ErrorCode[] = [
   ...KEY_ERRORS,
   ...ANY_REQUEST,
@@ -158,7 +158,7 @@ function errorSchema(codes: readonly ErrorCode[], isPlain: boolean): object {
   };
 }
 
-/** Members beside `error` that come with SECOND_FACTOR_REQUIRED alone. */
+/** Fields next to `error` that only SECOND_FACTOR_REQUIRED has. */
 const SECOND_FACTOR = {
   twoFactorRequired: { type: 'boolean', const: true },
   challengeId: { type: 'string' },

@@ -139,7 +139,8 @@ export function successHeaders(route: Route): Json {
 /** Headers of a refusal that has one of these codes, which share a status: before the key is known nothing is counted. */
 export function errorHeaders(codes: readonly ErrorCode[]): Json {
   const statuses = codes.map((code) => ERRORS[code].status);
-  // Of the 401 of endpoints with a key, that of the user token comes behind it, as a wrong password does.
+  // Among the 401s of endpoints with a key, that of the user token follows the key check, and so does a wrong
+  // password.
   const isUncounted = statuses.includes(401) && !codes.includes('INVALID_USER_TOKEN');
   if (isUncounted || statuses.includes(431)) return refs(ALWAYS);
   const mayRetry = statuses.includes(429) || codes.includes('SERVICE_UNAVAILABLE');

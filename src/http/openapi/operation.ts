@@ -14,7 +14,7 @@ export class Operations {
   readonly #schemas: Schemas;
   readonly #refusals: ErrorResponses;
   readonly #successes = new Map<string, Json>();
-  /** What every list takes, by the name of its component. */
+  /** Parameters of every list, by the name of their component. */
   readonly #shared: ReadonlyMap<string, Json>;
 
   constructor(schemas: Schemas, refusals: ErrorResponses) {
@@ -65,7 +65,7 @@ export class Operations {
     );
   }
 
-  /** A list with limits or an order of its own says so itself. */
+  /** A list with its own limits or order declares them inline. */
   #sharedOr(one: Json): Json {
     const name = `List${capitalised(String(one.name))}`;
     return isDeepStrictEqual(this.#shared.get(name), one) ? refTo('parameters', name) : one;
@@ -165,7 +165,7 @@ function parameter(name: string, where: 'path' | 'query', property: Json, requir
   };
 }
 
-/** Fields of a form are text: what is anything else in JSON cannot be sent so. */
+/** Form fields are text: properties of other JSON types cannot be sent in a form. */
 function formOf(body: Json, field: string): Json {
   const members = Object.entries(isJson(body.properties) ? body.properties : {});
   const texts = members.filter(([, property]) => isJson(property) && property.type === 'string');

@@ -2,7 +2,7 @@ import { isContentRead, type Permission } from '../../kernel/access.ts';
 import type { Gate, Limit, Route } from '../route.ts';
 import type { Json } from './json.ts';
 
-/** Schemes by which a caller says who it is. */
+/** Security schemes for callers. */
 export const SECURITY_SCHEMES: Record<string, Json> = {
   bearer: {
     type: 'http',
@@ -39,7 +39,7 @@ const KEY_AND_USER = [
   { apiKey: [], userToken: [] },
 ];
 const SESSION = [{ session: [] }];
-/** The security of endpoints that say nothing else. */
+/** Default security of endpoints. */
 export const DEFAULT_SECURITY: Json[] = [...KEY, ...KEY_AND_USER, ...SESSION];
 
 /** The `security` of an operation where it is not the default. */
@@ -66,7 +66,7 @@ const WITHOUT_KEY: Record<Exclude<Route['auth'], 'key'>, string> = {
   session: 'Requires a dashboard session.',
 };
 
-/** What the policy of an endpoint asks for, in words. */
+/** Describes the requirements of an endpoint's policy. */
 export function describePolicy(route: Route): string {
   const { auth, gate, permission, recentPassword, ownOrigin, limits = [], idempotent, originLock } = route;
   const access =

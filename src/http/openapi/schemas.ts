@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import { isJson, type Json, refTo } from './json.ts';
 
-/** What may stand beside a reference: it tells of the place, not of the shape. */
+/** Keywords allowed next to a reference: they describe the location, not the shape. */
 const ANNOTATIONS = ['title', 'description', 'default', 'examples'];
 const MAPS: readonly string[] = ['properties', 'patternProperties'];
 const LISTS: readonly string[] = ['anyOf', 'oneOf', 'allOf'];
@@ -95,7 +95,7 @@ function plain(schema: object): Json {
   return copy;
 }
 
-/** What the server fills in is not required of a client. */
+/** Properties with defaults are not required from a client. */
 function withDefaults(node: Json): Json {
   const { required, properties } = node;
   if (!Array.isArray(required) || !isJson(properties)) return node;
@@ -107,7 +107,10 @@ function withDefaults(node: Json): Json {
   return needed.length === 0 ? rest : { ...rest, required: needed };
 }
 
-/** `patternProperties` of a map is what few generators know; the pair that says the same is known to most. */
+/**
+ * Replaces `patternProperties` of a map, which few generators support, with an equivalent pair of common
+ * keywords.
+ */
 function withoutPatterns(node: Json): Json {
   const { patternProperties, ...rest } = node;
   if (!isJson(patternProperties)) return node;
@@ -118,7 +121,7 @@ function withoutPatterns(node: Json): Json {
   return { ...rest, additionalProperties: value, ...names };
 }
 
-/** What a schema takes, whatever the order in which it says so. */
+/** Returns the constraints of a schema in a canonical order. */
 function shapeOf(node: Json): string {
   const members = Object.entries(node).filter(([key]) => !ANNOTATIONS.includes(key));
   return JSON.stringify(

@@ -1,4 +1,4 @@
-/** What each group of endpoints is about; a group is the first word of its operations' ids. */
+/** Description of each group of endpoints; a group is the first word of its operations' IDs. */
 const TAGS: Record<string, string> = {
   health: 'Service health and component status.',
   changelog: 'API releases and their changes.',

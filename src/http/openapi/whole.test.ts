@@ -31,7 +31,7 @@ const operations: Operation[] = entries(whole.paths).flatMap(([path, methods]) =
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 formatsPlugin.default(ajv);
 
-/** The media types of a body or an answer whose examples stand beside a schema. */
+/** Asserts that the examples of a body or response match the schemas next to them. */
 function assertExamples(place: string, body: Json): void {
   for (const [type, media] of entries(body.content)) {
     if (type === 'multipart/form-data') continue;
@@ -105,7 +105,7 @@ test('every event type is a webhook with an example and no key, and one of the u
   }
 });
 
-test('examples of the components are what the components say', () => {
+test('examples of components are valid', () => {
   const { schemas } = asJson(whole.components);
   for (const [name, schema] of entries(schemas)) {
     const { examples } = asJson(schema);
@@ -141,7 +141,7 @@ test('the events that examples name are there to subscribe to', () => {
 /** Shorter ones are clearer where they stand. */
 const SMALL = 300;
 
-test('no object of some size stands in two places: it is a component with a name', () => {
+test('every large object is a named component and occurs only once', () => {
   const seen = new Map<string, string>();
   const walk = (value: unknown, place: string): void => {
     if (Array.isArray(value)) for (const [index, part] of value.entries()) walk(part, `${place}/${index}`);
@@ -163,7 +163,7 @@ test('what the server fills in is not asked for', () => {
   assert.deepEqual(asJson(asJson(schemas).ApiKeyCreate).required, ['name']);
 });
 
-test('the document grows with its endpoints alone, and stays one that people can read', () => {
+test('the size of the document per endpoint stays bounded, so that it remains readable', () => {
   const perOperation = JSON.stringify(document).length / operations.length;
   // The 503 that each of them has takes 60.
   assert.ok(perOperation < 4300, `${Math.round(perOperation)} characters for each operation`);

@@ -33,7 +33,7 @@ export function redactPath(request: FastifyRequest): string {
   return hasLongPart(path) ? path.replace(SECRET, '*').slice(0, MOST_LOGGED) : path;
 }
 
-/** Null where no parameter is called so. Fastify makes `routeOptions` anew each time they are read. */
+/** Returns null when no parameter has this name. Fastify creates `routeOptions` on each access. */
 function secretPattern(request: FastifyRequest): string | null {
   const { endpoint } = request;
   if (endpoint !== null && !endpoint.path.includes('{token}')) return null;

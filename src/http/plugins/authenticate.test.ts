@@ -28,7 +28,7 @@ describe('where the key is read', () => {
     (await get({ 'x-api-key': key })).assertOk(200).assertRateLimited(true);
   });
 
-  test('of both headers Bearer wins, whichever is valid', async () => {
+  test('Bearer takes precedence over X-API-Key, even when only the other is valid', async () => {
     (await get({ authorization: `Bearer ${key}`, 'x-api-key': UNKNOWN })).assertOk(200);
     (await get({ authorization: `Bearer ${UNKNOWN}`, 'x-api-key': key })).assertError('INVALID_KEY');
   });
@@ -81,7 +81,7 @@ describe('the five key failures', () => {
     }
   });
 
-  test('KEY_DISABLED: revoked, at once and although it was just used', async () => {
+  test('KEY_DISABLED: a revoked key is rejected immediately although it was just used', async () => {
     const made = await app.createKey();
     (await bearer(made.key)).assertOk(200);
     await app.container.apiKeys.revoke(made.id);
@@ -172,7 +172,7 @@ describe('the restrictions of a key: 403 without rate-limit headers', () => {
 });
 
 describe('X-User-Token', () => {
-  test('absent or empty: the request is the key’s alone', async () => {
+  test('an absent or empty user token leaves the request to the key', async () => {
     (await get({ 'x-api-key': key, 'x-user-token': '' })).assertOk(200);
   });
 
@@ -188,7 +188,7 @@ describe('X-User-Token', () => {
   });
 });
 
-test('an account’s new plan is seen at once after the operator changed it', async () => {
+test('an account’s new plan applies immediately after the operator changed it', async () => {
   const account = await app.createAccount({ plan: 'FREE' });
   const made = await app.createKey({ account });
   const start = async () => {

@@ -17,7 +17,7 @@ export function presentedKey(headers: FastifyRequest['headers']): string | null 
   return typeof header === 'string' && header !== '' ? header : null;
 }
 
-/** Where the browser says the request comes from. */
+/** Returns the host of the requesting page according to the browser. */
 export function originHost(headers: FastifyRequest['headers']): string | undefined {
   const origin = headers.origin ?? headers.referer;
   return origin !== undefined && URL.canParse(origin) ? new URL(origin).hostname : undefined;
@@ -25,13 +25,14 @@ export function originHost(headers: FastifyRequest['headers']): string | undefin
 
 type Ports = Pick<HttpPorts, 'keys' | 'verifyUserToken' | 'sessions'>;
 
-/** What is about the session itself. */
+/** Requirements of endpoints about the session itself. */
 const PERSON = { open: true, personal: true };
 
 /**
- * Who asks: the key, else the session of the dashboard.
+ * Returns the caller: of the key, otherwise of the dashboard session.
  *
- * @param personal it is an act of the person, whichever account the session shows.
+ * @param personal whether the person acts for themselves, independently of the account that the session
+ *   shows.
  * @throws {AppError} the 401 or 403 of the check (docs/concepts/authentication.md#the-key).
  */
 export function identify(

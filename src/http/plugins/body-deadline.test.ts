@@ -16,7 +16,7 @@ async function listen(t: TestContext) {
   const answered: number[] = [];
   requestId(app);
   bodyDeadline(app, LIMIT_MS);
-  // What the chain knows by then.
+  // State that earlier hooks would have set.
   app.addHook('onRequest', async (_request, reply) => void reply.header('x-ratelimit-remaining', 41));
   app.addHook('onResponse', async (_request, reply) => void answered.push(reply.statusCode));
   app.decorateRequest('errorCode', null);
@@ -56,7 +56,7 @@ test('a body that trickles is answered 408, as any other request is, and hung up
   assert.deepEqual(answered, [408]);
 });
 
-test('a body that nobody reads does not hold the connection for ever', async (t) => {
+test('an unread body does not hold the connection open forever', async (t) => {
   const socket = await (await listen(t)).open();
   assert.equal((await socket.exchange(`${head('GET /unread', 100)}{`)).status, 200);
   await socket.closed();
@@ -66,7 +66,7 @@ test('whole bodies leave no deadline behind, and streamed ones have none', async
   const socket = await (await listen(t)).open();
   assert.equal((await socket.exchange(`${head('POST /json', 2)}{}`)).status, 200);
   socket.write(`${head('POST /stream', 4)}ab`);
-  // Longer than the limit: what is tested is that nothing happens meanwhile.
+  // Longer than the limit: the test verifies that the deadline does not fire.
   await sleep(LIMIT_MS * 2);
   const answer = await socket.exchange('cd');
   assert.equal(answer.status, 200);

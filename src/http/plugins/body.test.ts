@@ -16,7 +16,7 @@ after(() => app.close());
 const post = (body: unknown, options: RequestOptions = {}) =>
   app.request('POST', '/streams', { key, body, ...options });
 
-describe('what is not JSON is 400', () => {
+describe('invalid JSON is 400', () => {
   const broken: [name: string, body: string | Uint8Array][] = [
     ['an empty body', ''],
     ['blanks', ' \n\t '],
@@ -109,7 +109,7 @@ describe('the media type', () => {
     (await app.request('POST', `/streams/${created}/start`, { key })).assertOk(200);
   });
 
-  test('of an empty body it does not matter', async () => {
+  test('the media type of an empty body is ignored', async () => {
     const created = (await post({ title: 'x' })).string('data.id');
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     (await app.request('POST', `/streams/${created}/start`, { key, body: '', headers })).assertOk(200);

@@ -7,7 +7,7 @@ import { carriesIdempotencyKey } from './idempotency.ts';
 /** Bodies are JSON up to 1 MB (docs/decisions/lists-and-ids.md#bodies). */
 export const BODY_LIMIT_BYTES = 1_048_576;
 
-/** A request has so long to send its body. */
+/** Time in which a request must send its body. */
 const BODY_MS = 60_000;
 
 /**
@@ -41,7 +41,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export function jsonBody(app: FastifyInstance): void {
   app.decorateRequest('rawBody', null);
   app.decorateRequest('bodyFailure', null);
-  // Clients such as curl name a type of forms beside the empty body of a call that has none.
+  // Clients such as curl send a form's media type with the empty body of a call without one.
   app.addHook('onRequest', ({ routeOptions, raw }, _reply, done) => {
     const { headers } = raw;
     const isEmpty =

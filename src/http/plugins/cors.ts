@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 
-/** What pages of other origins may send and read. */
+/** CORS policy of pages of other origins. */
 export interface CorsPolicy {
   methods: readonly string[];
   accepted: readonly string[];
   exposed: readonly string[];
-  /** So long a browser remembers the answer to its preflight. */
+  /** Time for which a browser caches the response to its preflight. */
   maxAgeSec: number;
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-/** Finds the endpoint that a request is for, once: Fastify makes `routeOptions` anew each time they are read. */
+/** Looks up the endpoint of a request once: Fastify creates `routeOptions` on each access. */
 export function endpoint(app: FastifyInstance): void {
   app.decorateRequest('endpoint', null);
   app.addHook('onRequest', (request, _reply, done) => {

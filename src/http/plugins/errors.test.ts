@@ -7,7 +7,7 @@ import { openRawSocket } from '../../../test/harness/raw-http.ts';
 import { waitFor } from '../../../test/harness/wait-for.ts';
 import { errorHandler } from './errors.ts';
 
-describe('what is not HTTP enough for the chain still gets the envelope', { concurrency: false }, () => {
+describe('malformed HTTP still gets the envelope', { concurrency: false }, () => {
   const broken: [name: string, bytes: string | Uint8Array, status: number][] = [
     ['garbage', 'garbage\r\n\r\n', 400],
     ['an unknown method', 'FROB / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
@@ -152,7 +152,7 @@ test('a request on a kept connection that arrives while the server drains is sti
   socket.write(
     `${get.replace('GET', 'POST')}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n{`,
   );
-  // The server has the beginning once it answers what came after it.
+  // The server has received the first part once it responds to the request after it.
   (await app.request('GET', '/health')).assertOk(200);
   const closing = app.close();
   await waitFor(() => refusesConnections(app.port));

@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logger.ts';
 import { REQUEST_ID_HEADER } from './request-id.ts';
 import { LATEST_VERSION, VERSION_HEADER } from './version.ts';
 
-/** Turns any failure into one of the registry; what is not ours becomes an opaque 500. */
+/** Maps any failure to a registered error; unexpected ones become an opaque 500. */
 export function toAppError(error: unknown, databaseFailure: (error: unknown) => AppError | null): AppError {
   if (error instanceof AppError) return error;
   const fastify = frameworkError(error);
@@ -51,7 +51,10 @@ export function errorHandler(log: Logger, databaseFailure: (error: unknown) => A
 
 const CUT_SHORT = 'The connection was closed before the body was complete.';
 
-/** The sender went away in the middle of its body: nobody reads the answer, and nothing of ours failed. */
+/**
+ * Reports whether the client disconnected within its body: the response is not read, and it is not a server
+ * failure.
+ */
 function hungUp(error: Error, { raw }: FastifyRequest): boolean {
   return 'code' in error && error.code === 'ECONNRESET' && !raw.complete && raw.destroyed;
 }
@@ -67,7 +70,7 @@ function brokenRequest(code: string | undefined): AppError {
   return badRequest('request', 'This is not a valid HTTP request.');
 }
 
-/** Answers what is not HTTP enough to become a request: bad headers, header floods, slow headers. */
+/** Responds to connections too malformed to become a request: bad headers, header floods, slow headers. */
 export function handleClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const failure = brokenRequest(error.code);

@@ -55,7 +55,7 @@ describe('the body of a repetition', () => {
   ];
   const bodyOf = (name: string) => ({ name, ms: 1, x: { b: [1, 2], a: 'é' } });
 
-  test('C23.2: whitespace, order, spelling of numbers and escapes do not make another body', async () => {
+  test('C23.2: whitespace, key order, number notation and escapes do not change the body', async () => {
     const name = await storedFor(bodyOf);
     for (const [difference, text] of same) assert.ok(isReplay(await send(text(name), name)), difference);
     assert.equal(node.runs.filter((run) => run === name).length, 1);
@@ -67,7 +67,7 @@ describe('the body of a repetition', () => {
       { ...bodyOf(name), ms: 2 },
       { ...bodyOf(name), ms: '1' },
       { ...bodyOf(name), x: { b: [2, 1], a: 'é' } },
-      // The same letter in another form of Unicode.
+      // An equivalent letter in another Unicode normalization form.
       { ...bodyOf(name), x: { b: [1, 2], a: 'e\u0301' } },
       { ...bodyOf(name), y: null },
       [bodyOf(name)],

@@ -91,7 +91,7 @@ describe('the format of the key', () => {
 });
 
 describe('the Idempotency-Key header', () => {
-  test('without the header nothing is deduplicated, and no header speaks of it', async () => {
+  test('a request without the header is not deduplicated and gets no idempotency headers', async () => {
     const name = randomUUID();
     const first = (await send({ name })).assertOk(201);
     assert.deepEqual(state(first), [undefined, undefined]);
@@ -145,7 +145,7 @@ describe('the Idempotency-Key header', () => {
     assert.deepEqual(state(await send({ name }, name, { path: '/things?trace=1' })), ['replayed', 'true']);
   });
 
-  test('it is kept for 24 hours by the clock, swept or not', async () => {
+  test('a record is valid for 24 hours by the clock, swept or not', async () => {
     const name = randomUUID();
     await send({ name }, name);
     clock.advance(24 * HOUR_MS - 1000);
@@ -155,7 +155,7 @@ describe('the Idempotency-Key header', () => {
     assert.deepEqual(state(await send({ name: `${name}, later` }, name)), ['replayed', 'true']);
   });
 
-  test('the sweep deletes what has expired and nothing else', async () => {
+  test('the sweep deletes only expired records', async () => {
     const [old, fresh] = [randomUUID(), randomUUID()];
     await send({ name: old }, old);
     clock.advance(23 * HOUR_MS);
@@ -176,7 +176,7 @@ describe('the Idempotency-Key header', () => {
   });
 });
 
-describe('what is stored', () => {
+describe('stored responses', () => {
   for (const [next, code] of [
     ['notFound', 'NOT_FOUND'],
     ['conflict', 'CONFLICT'],
@@ -189,7 +189,7 @@ describe('what is stored', () => {
       assert.deepEqual(state(second), ['replayed', 'true']);
       assert.equal(second.text, first.text);
       assert.equal(runsOf(name), 1);
-      // What an earlier transaction of the handler changed stays, as it does without a key.
+      // Changes of an earlier transaction of the handler persist, as without a key.
       assert.equal(await stored(name), 1);
       assert.equal(await stored(`${name}, refused`), 0);
     });
@@ -215,7 +215,7 @@ describe('what is stored', () => {
     }
   });
 
-  test('what is refused before the handler is not', async () => {
+  test('a rejection before the handler is not stored', async () => {
     const name = randomUUID();
     (await send({ name: 5 }, name)).assertError('BAD_REQUEST', 'name');
     (await post(node.url, { name }, { key: 'pk_unknown', idempotencyKey: name })).assertError('INVALID_KEY');
@@ -247,7 +247,7 @@ describe('the transaction of the handler', () => {
     assert.deepEqual([await stored(`${name}, outer`), await stored(`${name}, inner`)], [1, 0]);
   });
 
-  test('one that nobody waited for fails the request instead of committing half of it', async () => {
+  test('an unawaited transaction fails the request instead of committing half of it', async () => {
     const name = randomUUID();
     (await send({ name, next: 'dangling' }, name)).assertError('INTERNAL_ERROR');
     assert.deepEqual([await stored(name), await stored(`${name}, dangling`)], [0, 0]);
@@ -293,7 +293,7 @@ describe('a handler that runs without a transaction', () => {
     assert.equal((await lease({ name })).assertOk(201).string('data.operationId'), 'none');
   });
 
-  test('of several at once one runs, and no connection waits for it', async () => {
+  test('one of several concurrent requests runs, and no connection waits for it', async () => {
     const name = randomUUID();
     const body = { name, ms: 400 };
     const all = Array.from({ length: 8 }, () => lease(body, name));
@@ -317,11 +317,11 @@ describe('a handler that runs without a transaction', () => {
     assert.equal(runsOf(name), 2);
   });
 
-  test('after a crash it runs again when its lease is over, as the same operation', async () => {
+  test('after a crash the request runs again when its lease expires, as the same operation', async () => {
     const name = randomUUID();
     const first = (await lease({ name }, name)).assertOk(201);
     const leasedUntil = new Date(clock.ms() + 30_000);
-    // As a process leaves it that dies between what it made and its answer.
+    // State after a process died between its changes and its response.
     await sql`update idempotency_record set status = null, body = null, leased_until = ${leasedUntil}
       where operation_id = ${first.string('data.operationId')}`.execute(database.db);
     (await lease({ name }, name)).assertError('IDEMPOTENCY_IN_FLIGHT', 'Idempotency-Key');

@@ -130,7 +130,7 @@ function sendOutcome({ request, reply }: IdempotentCall, outcome: IdempotentOutc
   return reply.status(status).header('Content-Type', JSON_TYPE).send(body);
 }
 
-/** A key is of one workspace; a session says with each request which one it is for. */
+/** A key belongs to one workspace; a session names the workspace in each request. */
 function holderOf({ actor, workspaceId }: Caller): string {
   return actor.kind === 'key' ? actor.id : `${actor.id} ${workspaceId}`;
 }
@@ -147,14 +147,14 @@ function fingerprintsOf({ headers, rawBody, body }: FastifyRequest) {
   };
 }
 
-/** Of a stored refusal, whose text `respond` wrote. */
+/** Returns the error code of a stored rejection written by `respond`. */
 function codeOf({ status, body }: StoredResponse): ErrorCode | null {
   if (status < 400) return null;
   const { error }: { error: ErrorCode | { code: ErrorCode } } = JSON.parse(body);
   return typeof error === 'string' ? error : error.code;
 }
 
-/** The response as text, so that what is stored is what is sent. */
+/** Returns the response as text, so that the stored response equals the sent one. */
 async function respond(
   ports: Ports,
   { request, reply }: IdempotentCall,

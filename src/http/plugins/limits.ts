@@ -36,7 +36,9 @@ export function limitByIp(ports: Ports, limit: Limit, ip: string): Promise<void>
   return count(ports, limit, ipBlock(ip));
 }
 
-/** The same for one who is signed in: a session counts as on endpoints. @throws {AppError} RATE_LIMITED. */
+/**
+ * Applies the limit to a signed-in person: a session counts as on endpoints. @throws {AppError} RATE_LIMITED.
+ */
 export function limitByActor(ports: Ports, limit: Limit, actorId: string): Promise<void> {
   return count(ports, limit, actorId);
 }
@@ -60,7 +62,7 @@ function subjectOf({ per, param }: Limit, request: FastifyRequest): string | nul
 function paramOf(params: unknown, name: string): string {
   if (typeof params !== 'object' || params === null) return '';
   const value = String(Object.entries(params).find(([key]) => key === name)?.[1] ?? '');
-  // What cannot be an id is counted as one: it names nothing that could be told apart.
+  // Invalid IDs share one counter: they name no resource, so they need not be distinguished.
   return ID.test(value) ? value : '';
 }
 

@@ -73,7 +73,7 @@ describe('a known path with another method: 405', () => {
     }
   });
 
-  test('is answered before the body is looked at, and counts a valid key', async () => {
+  test('an unsupported method is rejected before the body is read, and counts a valid key', async () => {
     const answer = await app.request('PUT', '/streams', {
       key,
       body: '<xml/>',
@@ -97,7 +97,7 @@ describe('a known path with another method: 405', () => {
   });
 });
 
-describe('the withdrawn catalogue: 410', () => {
+describe('the withdrawn catalog: 410', () => {
   for (const path of ['/search', '/trending', '/feed', '/search?q=x']) {
     test(`${path}, for any method`, async () => {
       for (const method of ['GET', 'POST', 'DELETE'] as const) {

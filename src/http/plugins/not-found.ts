@@ -36,9 +36,9 @@ interface Paths {
 }
 
 /**
- * Answers what no route can: after a key was counted, before a body is read
+ * Responds to requests without a route: after a key was counted, before a body is read
  * (docs/decisions/lists-and-ids.md#bodies). An unknown path is 404, a known one with another method 405 with
- * `Allow`, the withdrawn catalogue and what is past its sunset 410.
+ * `Allow`, the withdrawn catalog and endpoints past their sunset 410.
  */
 export function unroutable(app: FastifyInstance, paths: Paths): void {
   const refuse = (request: FastifyRequest): AppError => {
@@ -62,7 +62,7 @@ export function unroutable(app: FastifyInstance, paths: Paths): void {
     }
     done(isUnroutable(request) ? refuse(request) : undefined);
   });
-  // Its being set is what makes the hooks run on unknown paths.
+  // Hooks run on unknown paths only when this handler is set.
   app.setNotFoundHandler((request) => {
     throw refuse(request);
   });

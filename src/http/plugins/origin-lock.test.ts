@@ -69,7 +69,7 @@ function assertRefused(answer: TestResponse, code: string): void {
 }
 
 describe('a checkout call', () => {
-  test('of an account without a verified domain: integration_domain_required', async () => {
+  test('an account without a verified domain gets integration_domain_required', async () => {
     const none = await partner('live');
     assertRefused(await call(none), 'integration_domain_required');
     assertRefused(await call(none, { origin: 'https://shop.example.com' }), 'integration_domain_required');
@@ -126,7 +126,7 @@ describe('a checkout call', () => {
     assertRefused(await call(key, headers), 'integration_domain_required');
   });
 
-  test('domains of test mode serve test keys alone, localhost without TLS', async () => {
+  test('domains of test mode serve only test keys, localhost without TLS', async () => {
     const account = await app.createAccount();
     const sandbox = (await app.createKey({ account, mode: 'test' })).key;
     const live = (await app.createKey({ account })).key;
@@ -157,7 +157,7 @@ test('the lock comes after scope and permission, before the body and the Idempot
   assertRefused(broken, 'integration_domain_required');
 });
 
-test('the document says that the error is a text there', () => {
+test('the document declares the error of the origin lock as a string', () => {
   const document = openApiDocument({ routes: [pay], events: [], url: 'https://video.example.com/api/v1' });
   const answer = JSON.stringify(Object(resolved(document)).paths['/pay'].post.responses['403'].content);
   assert.match(answer, /\{"type":"string","enum":\["integration_domain_required","origin_not_allowed"\]\}/);

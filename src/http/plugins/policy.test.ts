@@ -104,7 +104,7 @@ describe('the scope matrix', () => {
     assert.equal(verdict(setting, 'PUT', { ...sandbox, scope: 'READ_ONLY' }), I);
   });
 
-  test('what is simulated needs a test key', () => {
+  test('simulation endpoints need a test key', () => {
     const simulation = { gate: null, permission: 'streams:write', onlyMode: 'test' } as const;
     assert.equal(verdict(simulation, 'POST', { ...caller('STANDARD'), mode: 'test' }), 'ok');
     assert.throws(() => assertAllowed(simulation, 'POST', caller('FULL_ACCESS'), false), /test key/);
@@ -139,7 +139,7 @@ describe('the scope matrix', () => {
     assert.equal(mayWrite(caller('FULL_ACCESS', []), 'streams:write'), true);
   });
 
-  test('the refusal names what is missing', () => {
+  test('the rejection names the missing permission', () => {
     assert.throws(
       () => assertAllowed({ gate: null, permission: 'rooms:*' }, 'GET', caller('STANDARD', ['x:y']), false),
       /rooms:\*/,
@@ -154,7 +154,7 @@ describe('a session of the dashboard', () => {
   });
   const gates: readonly Gate[] = ['finance-read', 'finance-write', 'owner', 'user', 'session-owner'];
   for (const gate of gates) {
-    test(`of the owner passes ${gate}`, () => {
+    test(`a session of the owner passes ${gate}`, () => {
       assert.equal(verdict({ gate, permission: null }, 'POST', session('USER')), 'ok');
     });
   }
@@ -162,7 +162,7 @@ describe('a session of the dashboard', () => {
     assert.equal(verdict({ gate: 'admin', permission: null }, 'GET', session('ADMIN')), 'ok');
     assert.equal(verdict({ gate: 'admin', permission: null }, 'GET', session('USER')), 'ADMIN_ONLY');
   });
-  test('is what no key is, whatever comes with it', () => {
+  test('a key never passes gates reserved for sessions', () => {
     for (const gate of ['session-owner', 'admin'] as const) {
       assert.equal(verdict({ gate, permission: null }, 'GET', caller('FULL_ACCESS'), true), 'ADMIN_ONLY');
     }
@@ -181,7 +181,7 @@ const GATE_REFUSAL = {
 
 /** The one permission of the key that has a list. */
 const ELSEWHERE = 'imports:write';
-/** With the reads of own content, none of which its list names. */
+/** Permissions of that key, including implied read access to own content that its list does not name. */
 const HELD = new Set([
   ...[ELSEWHERE, 'imports:read'],
   ...['videos:read', 'streams:read', 'restreams:read', 'rooms:read'],
@@ -216,7 +216,7 @@ describe('every declared endpoint', () => {
   test('a READ_ONLY key writes nowhere', async () => {
     for (const route of routes) {
       if (route.auth !== 'key' || route.method === 'GET' || route.writes === false) continue;
-      // Which key the request is about stands in its body, so its shape is looked at first.
+      // The body names the key that the request concerns, so the body is validated first.
       if (route.ownKey !== undefined) continue;
       const answer = (await call(route, keys.reader)).assertRateLimited(true);
       answer.assertError(route.gate === null ? 'INSUFFICIENT_SCOPE' : GATE_REFUSAL[route.gate]);

@@ -31,7 +31,7 @@ export function assertAllowed(
   if (route.gate !== null) assertGate(route.gate, caller, hasUserToken);
   if (route.selfService === true && caller.actor.kind === 'session') return;
   const writes = route.writes ?? !READS.has(method);
-  // The credential that opened the owner's gate writes, whatever the scope of the key beside it.
+  // A credential that passed the owner gate may write, regardless of the scope of the key sent with it.
   if (caller.scope === 'READ_ONLY' && writes && route.gate !== 'owner') {
     throw new AppError('INSUFFICIENT_SCOPE', inPerson(caller, 'Your role in this team is read-only.'));
   }

@@ -1,7 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { HttpPorts } from '../ports.ts';
 
-/** Tells of what may have changed how much of the plan is used, and of what the plan refused (docs/concepts/quota.md#events). */
+/**
+ * Reports requests that may have changed the usage of the plan, and rejections by the plan
+ * (docs/concepts/quota.md#events).
+ */
 export function quotas(app: FastifyInstance, { quotas: told }: Pick<HttpPorts, 'quotas'>): void {
   app.decorateRequest('quotaRefusal', null);
   app.addHook('onResponse', (request, reply, done) => {

@@ -40,7 +40,7 @@ describe('the limits of two nodes on one store', { skip }, () => {
     fetch(`${nodes[node]?.url}/api/v1/nothing`, { headers: { authorization: `Bearer ${key}` } });
   const header = (response: Response, name: string) => response.headers.get(`x-ratelimit-${name}`);
 
-  test('500 at once on both nodes against a limit of 100: exactly 100 pass', async () => {
+  test('of 500 concurrent requests to both nodes exactly 100 pass a limit of 100', async () => {
     const key = await newKey({ rateLimitPerMinute: 100 });
     await get(key, 0);
     await get(key, 1);
@@ -73,7 +73,7 @@ describe('the limits of two nodes on one store', { skip }, () => {
   });
 
   for (const how of ['frozen', 'killed'] as const) {
-    test(`with a store that is ${how} requests pass with -1, and are counted again by themselves`, async () => {
+    test(`requests pass with -1 while the store is ${how}, and are counted again automatically`, async () => {
       const key = await newKey({ rateLimitPerMinute: 1, dailyQuota: 1 });
       assert.equal(header(await get(key), 'remaining'), '0');
       if (how === 'frozen') redis.freeze();

@@ -80,7 +80,7 @@ describe('the limit of a key', () => {
     (await get()).assertError('RATE_LIMITED');
   });
 
-  test('Svc-Key-Mode says the mode of the key', async () => {
+  test('Svc-Key-Mode contains the mode of the key', async () => {
     for (const mode of ['live', 'test'] as const) {
       const { key } = await app.createKey({ mode });
       assert.equal((await app.request('GET', '/streams', { key })).headers['svc-key-mode'], mode);

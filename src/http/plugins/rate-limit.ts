@@ -22,7 +22,7 @@ export function rateLimit(app: FastifyInstance, ports: Ports): void {
       countBoth(reply, ports, caller, { counted, now }).then(() => done(), done);
       return;
     }
-    // Counted in this process, by the minute alone: nothing to wait for.
+    // Counted in this process and only per minute: no wait is needed.
     announce(reply, MINUTE, caller.rateLimitPerMinute, counted, now);
     done(
       counted.count > caller.rateLimitPerMinute

@@ -5,8 +5,8 @@ import { redactPath, roundedMs } from './access-log.ts';
 import { isBelow } from './security-headers.ts';
 
 /**
- * Hands what was answered to a known caller to the request log (docs/concepts/requests.md#logged-requests). What is noted
- * is what the access log has, and so holds no secret: no query, no header, no body.
+ * Passes responses to known callers to the request log (docs/concepts/requests.md#logged-requests). The
+ * record contains the data of the access log, and so holds no secret: no query, no header, no body.
  */
 export function requestLog(
   app: FastifyInstance,

@@ -51,7 +51,7 @@ test('nor one that carries a secret', async () => {
   assert.ok(account.email !== person.email);
 });
 
-test('nor what is refused before it is a request of the API', async () => {
+test('rejections before the API are not cached either', async () => {
   const odd: [string, string][] = [
     ['GET', '/no/such/path'],
     ['DELETE', '/health'],
@@ -64,7 +64,7 @@ test('nor what is refused before it is a request of the API', async () => {
   socket.close();
 });
 
-test('pages and the document say their own type as well', async () => {
+test('pages and the document are sent with nosniff as well', async () => {
   for (const path of ['/', '/openapi.json', '/no-such-page', '/oembed']) {
     const answer = await fetch(app.url + path);
     await answer.arrayBuffer();

@@ -6,8 +6,9 @@ export function isBelow(basePath: string, url: string): boolean {
 }
 
 /**
- * What no cache may keep and no browser may guess about: every answer is of the type that it says, and those of the
- * API are for the holder of a key alone, many with a secret in them (docs/decisions/errors.md#response-caching).
+ * Sets the headers against caching and content sniffing: every response has exactly its declared type, and
+ * those of the API are only for the holder of a key, many with a secret in them
+ * (docs/decisions/errors.md#response-caching).
  */
 export function securityHeaders(app: FastifyInstance, basePath: string): void {
   app.addHook('onRequest', (request, reply, done) => {

@@ -47,7 +47,7 @@ describe('forged requests', () => {
     assert.equal((await browser.get('/streams')).list('data').length, 0);
   });
 
-  test('without a token, with a wrong one or with that of another session are refused', async () => {
+  test('requests without a token, with a wrong one or with that of another session are rejected', async () => {
     const other = new Browser(app);
     await other.signIn(person);
     for (const token of [
@@ -120,7 +120,7 @@ describe('the cookie', () => {
       const attributes = 'Max-Age=7776000; Path=/; HttpOnly; SameSite=Lax; Secure';
       assert.match(there.lastSetCookie, new RegExp(`^__Host-session=[\\w-]{43}; ${attributes}$`));
       (await there.get('/me')).assertOk(200);
-      // A page without TLS is anybody's.
+      // An origin without TLS can be forged.
       const plain = await there.send('POST', '/streams', { ...STREAM, headers: { origin: OWN_ORIGIN } });
       plain.assertError('CSRF_REJECTED', 'Origin');
       there.cookie = (there.cookie ?? '').replace('__Host-', '');
@@ -130,7 +130,7 @@ describe('the cookie', () => {
     }
   });
 
-  test('of another name, of another form or of nobody is none', async () => {
+  test('a cookie with another name, another format or an unknown value is ignored', async () => {
     const value = (browser.cookie ?? '').slice('session='.length);
     const lost = `${value.startsWith('A') ? 'B' : 'A'}${value.slice(1)}`;
     const cookies = [
@@ -173,7 +173,7 @@ describe('the cookie', () => {
 });
 
 describe('what a session may', () => {
-  test('two tabs work in live and in test at once, by their header', async () => {
+  test('two tabs work in live and test mode concurrently, by their header', async () => {
     const fresh = await auth.person();
     const tabs = new Browser(app);
     await tabs.signIn(fresh);
@@ -298,7 +298,7 @@ describe('what a session may', () => {
     assert.equal(byKey.at('data.rateLimitPerMinute'), 1000);
   });
 
-  test('makes no key once it has ended, although this node does not know yet', async () => {
+  test('an ended session cannot create a key, even while this node still caches the session', async () => {
     const fresh = await auth.person();
     const owner = new Browser(app);
     await owner.signIn(fresh);
@@ -328,7 +328,7 @@ describe('gates', () => {
     assert.ok(routes.length > 50);
     const called = new Set<string>();
     for (const route of routes) {
-      // Those end the session, or the test.
+      // Signing out would end the session, and with it the test.
       if (route.operationId === 'auth.logout') continue;
       const mode = route.onlyMode ?? 'live';
       const answer = await owner.send(route.method, addressOf(route), {
@@ -342,7 +342,7 @@ describe('gates', () => {
     assert.ok(called.has('mails.list'));
   });
 
-  test('every API key is refused where people alone may', async () => {
+  test('every API key is rejected on endpoints for people only', async () => {
     const routes = apiRoutes(app.container, () => true);
     const forPeople = routes.filter(({ gate }) => gate === 'admin' || gate === 'session-owner');
     assert.ok(forPeople.length > 0);

@@ -4,14 +4,14 @@ import { AppError, badRequest } from '../../kernel/errors.ts';
 import type { HttpPorts, Session, SessionAccount } from '../ports.ts';
 
 const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-/** As of the keys that people make in the dashboard (docs/concepts/conventions.md#rate-limits). */
+/** Equal to the limit of keys created in the dashboard (docs/concepts/conventions.md#rate-limits). */
 const PER_MINUTE = 10_000;
 const MODE_HEADER = 'X-Workspace-Mode';
 const NO_SESSION = 'Not signed in.';
 
 type Ports = Pick<HttpPorts, 'sessions'>;
 
-/** What of a request tells who asks. */
+/** Parts of a request that identify the caller. */
 export type SessionRequest = Pick<FastifyRequest, 'headers' | 'ip' | 'method'>;
 
 /** @throws {AppError} CSRF_REJECTED for a call that no page of this platform makes. */
@@ -19,18 +19,19 @@ export function assertSameOrigin({ sessions }: Ports, request: SessionRequest): 
   if (!sessions.isOwnOrigin(request.headers)) throw new AppError('CSRF_REJECTED', { field: 'Origin' });
 }
 
-/** What an endpoint wants of a session. */
+/** Requirements of an endpoint for a session. */
 export interface SessionRequirements {
-  /** It is good for an account whose address is not confirmed. */
+  /** Whether accounts with an unconfirmed email address are accepted. */
   open: boolean;
   /** It is about the person, so their own account is meant, whichever the page shows. */
   personal: boolean;
 }
 
 /**
- * Whom the session stands for (docs/concepts/authentication.md#sessions).
+ * Returns the caller of a session (docs/concepts/authentication.md#sessions).
  *
- * @throws {AppError} UNAUTHORIZED, CSRF_REJECTED, EMAIL_NOT_VERIFIED; NOT_FOUND and BAD_REQUEST for its headers.
+ * @throws {AppError} UNAUTHORIZED, CSRF_REJECTED, EMAIL_NOT_VERIFIED; NOT_FOUND and BAD_REQUEST for its
+ *   headers.
  */
 export function verifySession(
   ports: Ports,
@@ -85,7 +86,10 @@ function accountOf({ own, teams }: Session, id: string | null): SessionAccount {
   throw new AppError('NOT_FOUND', { field: 'X-Account-Id', message: 'Account not found.' });
 }
 
-/** A foreign page can make a browser send the cookie, but neither our origin nor what only our pages can read. */
+/**
+ * A foreign page can make a browser send the cookie, but can neither send our origin nor read data that only
+ * our pages can.
+ */
 function assertOwnPage(ports: Ports, request: SessionRequest, session: Session): void {
   assertSameOrigin(ports, request);
   const sent = request.headers['x-csrf-token'];

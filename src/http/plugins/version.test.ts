@@ -39,7 +39,7 @@ describe('Svc-API-Version', () => {
     '2026-10-31',
     '2026-13-01',
   ]) {
-    test(`"${value}" is 400 and says what is supported`, async () => {
+    test(`"${value}" is 400 and the error lists the supported versions`, async () => {
       const answer = (await ask(value)).assertError('BAD_REQUEST', 'Svc-API-Version');
       assert.match(answer.string('error.message'), /1\.0\.0/);
     });

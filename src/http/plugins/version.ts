@@ -29,7 +29,7 @@ export function resolveVersion(requested: string): string {
   throw badRequest(VERSION_HEADER, `This version is not supported. Supported: 1, 1.0, ${supported}.`);
 }
 
-/** Every response, errors and preflights included, says which release answered. */
+/** Names the release that responded on every response, errors and preflights included. */
 export function versionHeader(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('svc-api-version', LATEST_VERSION);

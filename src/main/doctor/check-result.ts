@@ -2,24 +2,24 @@ import { type Clock, dateFromMs } from '../../kernel/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import { describeStartupError } from '../describe-error.ts';
 
-/** What was looked at, and what came of it. */
+/** Subject and outcome of one check. */
 export interface CheckResult {
   /** Short, the same in every version: for programs. */
   check: string;
-  /** WARNING: it works, and may not be what is wanted. */
+  /** Severity. WARNING: it works, but may not be intended. */
   status: 'OK' | 'WARNING' | 'PROBLEM';
   text: string;
-  /** What to do; null where nothing has to be done. */
+  /** Recommended action; null when none is needed. */
   remedy: string | null;
 }
 
-/** What checks are given. */
+/** Input of the checks. */
 export interface CheckContext {
   config: Config;
   clock: Clock;
-  /** Does the platform run on this data folder? */
+  /** Whether the platform runs on this data folder. */
   isRunning: boolean;
-  /** Of the database; null where the embedded one was not made yet, an error where it cannot be reached. */
+  /** Database URL; null when the embedded database does not exist yet, an error when it is unreachable. */
   database: { url: string } | { failure: unknown } | null;
 }
 
@@ -35,7 +35,7 @@ export const problem = (check: string, text: string, remedy: string): CheckResul
   status: 'PROBLEM',
 });
 
-/** In one line, and never with a password out of an address. */
+/** Returns the error in one line, without passwords in URLs. */
 export const reasonOf = (error: unknown): string =>
   describeStartupError(error).replace(/\/\/[^/\s@]+@/g, '//…@');
 

@@ -96,7 +96,7 @@ test('where all is in order nothing is a problem, and nothing is changed', async
   });
 });
 
-test('what the configuration says and is not so is found, with a remedy, and no password is printed', async () => {
+test('configured services that do not work are reported with a remedy, and no password is printed', async () => {
   const mailServer = new SMTPServer({
     allowInsecureAuth: true,
     disabledCommands: ['STARTTLS'],

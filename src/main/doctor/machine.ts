@@ -170,7 +170,7 @@ const certificate: Check = async ({ config, clock }) => {
   }
 };
 
-/** What holds together, and is not what a public platform wants. */
+/** Checks for settings that are consistent but unsuitable for a public platform. */
 const settings: Check = async ({ config }) => {
   const { hostname, protocol } = new URL(config.PUBLIC_URL);
   const isPublic = hostname !== 'localhost' && hostname !== '127.0.0.1';

@@ -9,7 +9,9 @@ import { type CheckContext, type CheckResult, problem, reasonOf } from './check-
 import { machineChecks } from './machine.ts';
 import { serviceChecks } from './services.ts';
 
-/** Looks at all that the platform stands on (docs/guides/operations.md#doctor), and changes nothing. */
+/**
+ * Checks everything the platform depends on (docs/guides/operations.md#doctor), without changing anything.
+ */
 export async function runChecks(config: Config, clock: Clock, closers: Disposers): Promise<CheckResult[]> {
   const isRunning = readEmbeddedUrl(config.DATA_DIR) !== null || isLocked(config.DATA_DIR);
   const database = await findDatabase(config, closers);
@@ -29,7 +31,7 @@ function isLocked(dataDir: string): boolean {
     acquireInstanceLock(dataDir).release();
     return false;
   } catch (error) {
-    // That the folder cannot be written to is told by its own check.
+    // A separate check reports an unwritable folder.
     return error instanceof Error && error.message.startsWith('another ');
   }
 }

@@ -16,7 +16,7 @@ export function accountsPart(base: BaseContext): ModuleWithExports<{ accounts: A
   return { module: {}, exports: { accounts: createAccounts(base) } };
 }
 
-/** What partners see and change of their own account: it tells of the key that asks, and of how one signs in. */
+/** Builds the account settings of partners, including the calling key and the sign-in methods. */
 export function profilesPart(
   base: BaseContext & { apiKeys: ApiKeys; auth: Auth },
 ): ModuleWithExports<{ profiles: Profiles }> {

@@ -11,7 +11,7 @@ import { listBroadcasts } from '../../features/live/streams/index.ts';
 import type { Core, OptionalModule } from '../core.ts';
 import { namesIn } from './revenue.ts';
 
-/** What was counted of content. */
+/** Builds the analytics of content. */
 export const analytics: OptionalModule = {
   build(core) {
     return {

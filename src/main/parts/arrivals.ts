@@ -8,7 +8,7 @@ import type { PageViewers } from '../../http/page-viewer.ts';
 import { createCountries } from '../../platform/countries.ts';
 import type { BaseContext } from '../wiring.ts';
 
-/** What is kept of those who watch. */
+/** Services that identify viewers anonymously. */
 export interface FingerprintServices {
   salts: Salts;
   arrivals: ViewerFingerprints;

@@ -28,7 +28,7 @@ interface Needs extends BaseContext {
   waitlist: Waitlist;
 }
 
-/** Where people book, without an account and without a script. */
+/** Builds the booking pages, which need neither an account nor scripts. */
 export function bookingPagesPart(needs: Needs): FeatureModule {
   const { config, caps, slots, checkouts, bookingLinks: links, bookingCalendar: calendar } = needs;
   return {

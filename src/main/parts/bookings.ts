@@ -73,7 +73,7 @@ export const booking = {
   expired: bookingExpired,
 };
 
-/** Who has booked, and the rooms in which that takes place. */
+/** Builds the bookings and their rooms. */
 export function bookingsPart(needs: Needs): ModuleWithExports<Gives> {
   const { config, cursors, availability } = needs;
   const publicUrl = config.PUBLIC_URL;
@@ -120,8 +120,8 @@ export function bookingsPart(needs: Needs): ModuleWithExports<Gives> {
 }
 
 /**
- * The mails come from the platform, and so do the invitations: the creator's address is theirs. Whoever fetches a file
- * is not invited by it.
+ * Emails and invitations come from the platform, so the creator's address stays private. A downloaded file is
+ * not an invitation.
  */
 function written({ method, entries }: CalendarFile, { from, host }: { from: string; host: string }): string {
   const email = /([^<\s]+@[^>\s]+)>?\s*$/.exec(from)?.[1] ?? from;

@@ -21,7 +21,7 @@ interface Needs extends BaseContext {
   roomEngine(): RoomEngine;
 }
 
-/** Bridges; what they fetch is the media role's. */
+/** Builds the bridges; the media role fetches their sources. */
 export function bridgesPart(needs: Needs): ModuleWithExports<{ bridgeRuns: BridgeRuns }> {
   const { cursors, signals, db, roomGuests: rooms, roomEngine } = needs;
   const bridges = createBridges({

@@ -49,7 +49,7 @@ export const channels: OptionalModule = {
   },
 };
 
-/** Where a visitor pays for a tier. */
+/** Creates the checkout in which a page viewer pays for a tier. */
 async function joinBy({ checkouts }: Core, workspaceId: string, tierId: string, pageUrl: string) {
   const addresses = { successUrl: pageUrl, cancelUrl: pageUrl };
   const caller = { workspaceId, mode: 'live' } as const;

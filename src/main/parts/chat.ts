@@ -63,7 +63,7 @@ export function chatPart(needs: Needs): ModuleWithExports<{ liveChat: LiveChat }
     const stream = await watched.get(streamId);
     return stream !== undefined && (await access.passFor(stream, viewer)) !== null;
   };
-  /** A restricted mode takes what it takes to watch a stream of that visibility. */
+  /** A restricted mode requires the entitlement to watch a stream of that visibility. */
   const entitledModes = async (streamId: string, asking: AccessRequest) => {
     const stream = await watched.get(streamId);
     if (stream === undefined) return [];

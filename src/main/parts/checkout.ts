@@ -53,7 +53,7 @@ interface Needs extends BaseContext {
 
 const SWEEP_MS = 15 * INTERVALS.second;
 
-/** What buyers pay by. */
+/** Builds the checkout of buyers. */
 export function checkoutPart(
   needs: Needs,
 ): ModuleWithExports<{ checkouts: Checkouts; checkoutPayments: CheckoutPayments }> {

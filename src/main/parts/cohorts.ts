@@ -12,7 +12,7 @@ import { hasVideo } from '../../features/video/videos/index.ts';
 import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
-/** What is due begins, opens and ends this soon. */
+/** Interval within which due sessions begin, open and end. */
 const SWEEP_MS = 5 * INTERVALS.second;
 
 export function cohortsPart(

@@ -6,7 +6,7 @@ import type { BaseContext } from '../wiring.ts';
 
 const SWEEP_MS = 5000;
 
-/** What viewers can go back to while a stream is live. */
+/** Builds the DVR window of live streams. */
 export function dvrPart(
   needs: BaseContext & { intake: VideoIntake; recordings: Recordings },
 ): ModuleWithExports<{ dvr: Dvr }> {

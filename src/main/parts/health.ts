@@ -56,7 +56,7 @@ function probesOf({ sql }: BaseContext, { mediaRuns }: ApiRole): HealthProbes {
   };
 }
 
-/** What `/health/ready` tries out on this node. */
+/** Returns the checks of `/health/ready` on this node. */
 function readiness(base: Needs, { mediaRuns }: ApiRole): ReadinessCheck {
   const { config, clock, db, log, checkTools } = base;
   const isMediaHere = config.ROLES.includes('media');

@@ -14,7 +14,7 @@ interface Gives {
   mediaNodes: MediaNodes;
   /** The live windows of all streams, wherever they are. */
   liveSource: LiveSource;
-  /** Of other nodes. */
+  /** Live sources of other nodes. */
   remoteLive: Pick<RemoteSources, 'on'>;
 }
 

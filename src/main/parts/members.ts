@@ -25,7 +25,7 @@ export function membersPart(needs: Needs): FeatureModule {
     isSandbox: (workspaceId: string) =>
       payments.providerOf(workspaceId).then(
         ({ name }) => name === 'SANDBOX',
-        // Nobody takes money there just now: no card either.
+        // Without an active payment provider no card can be stored.
         () => false,
       ),
   };

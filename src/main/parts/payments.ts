@@ -33,7 +33,7 @@ import type { JobRun } from '../../jobs/job.ts';
 import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
-/** What others hear of payments by. */
+/** Events of payments for other features. */
 const payment = {
   succeeded: paymentSucceeded,
   failed: paymentFailed,
@@ -57,7 +57,7 @@ interface Gives {
   cards: CardService;
   customerForgetting: CustomerDeletion;
   payment: typeof payment;
-  /** Where simulations have a bank. */
+  /** Sandbox provider of simulated payments. */
   sandbox: Sandbox;
   /** Resolves where every provider can be asked. */
   pingProviders(): Promise<void>;

@@ -66,7 +66,7 @@ type Needs = BaseContext &
     liveSource: LiveSource;
   };
 
-/** What viewers may be told. */
+/** Snapshots for viewers. */
 interface Shown {
   streams: Snapshots<StreamSnapshot>;
   videos: Snapshots<VideoSnapshot>;
@@ -78,7 +78,7 @@ interface Gives {
   viewers: Viewers;
 }
 
-/** What viewers see and load: live streams, videos, and the pages around them. */
+/** Builds the playback for viewers: live streams, videos, and their pages. */
 export function playbackPart(needs: Needs): ModuleWithExports<Gives> {
   const { config, log, playbackTokens: tokens } = needs;
   const sessions = createPlaybackSessions(needs);

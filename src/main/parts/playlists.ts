@@ -18,7 +18,7 @@ export const playlists: OptionalModule = {
   },
 };
 
-/** What playlists show of videos; those that were deleted are left out. */
+/** Returns the video details that playlists show; deleted videos are omitted. */
 export function playlistVideos(videos: Pick<Videos, 'get'>, links: Pick<VideoLinks, 'thumbnailUrl'>) {
   const find = async (workspaceId: string, id: string): Promise<[string, PlaylistVideo][]> => {
     const row = await videos.get(workspaceId, id).catch(nullIfNotFound);

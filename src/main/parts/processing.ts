@@ -14,11 +14,11 @@ const NODE_MS = 10_000;
 const TOOLS_FRESH_MS = 150_000;
 
 interface Needs extends BaseContext, Pick<PlaybackUrls, 'bareVideoLinks'> {
-  /** What is done in the transaction that makes a video playable. */
+  /** Hooks called in the transaction that makes a video playable. */
   onPlayable: Parameters<typeof createVideoProcessing>[0]['onPlayable'];
 }
 
-/** From a stored original to READY. */
+/** Builds the processing of a video from the stored original to READY. */
 export function processingPart(needs: Needs): ModuleWithExports<{ processing: VideoProcessor }> {
   const { config, jobs, log, checkTools, encoderThreads, hardware } = needs;
   const processing = createVideoProcessing({

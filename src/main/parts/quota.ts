@@ -16,7 +16,7 @@ import { getWorkspaceOwner } from '../../platform/db/workspace.ts';
 import type { Core, OptionalModule } from '../core.ts';
 import { INTERVALS } from '../feature-module.ts';
 
-/** What each plan counts, by the feature that refuses what is over it. */
+/** Returns the meters of all plan limits, each from the feature that enforces the limit. */
 function metersOf(core: Core): ResourceMeter[] {
   const { db, clock, uploads, streams, restreams, rooms, webhooks, apiKeys, domains, usage } = core;
   // Only counted: no plan limits them.

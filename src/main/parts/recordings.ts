@@ -41,7 +41,7 @@ export function recordingsPart(
   };
 }
 
-/** A recording is told of when its video can be played. */
+/** Returns the hook that announces a recording when its video becomes playable. */
 export function recordingReady({ clock }: BaseContext) {
   return createRecordingReady({ clock, emit: emitRecordingReady });
 }

@@ -11,7 +11,7 @@ import { attachRestream, detachRestream, streamDeleted } from '../../features/li
 import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 
-/** Restreams; what they send is the media role's. */
+/** Builds the restreams; the media role sends them. */
 export function restreamsPart(
   base: BaseContext,
 ): ModuleWithExports<{ restreams: Restreams; restreamRuns: RestreamRuns }> {

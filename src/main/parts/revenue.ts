@@ -10,7 +10,7 @@ import type { Core, OptionalModule } from '../core.ts';
 import { INTERVALS } from '../feature-module.ts';
 import { moneyCommands, moneyRunners } from './money-commands.ts';
 
-/** What is read from the books, what leaves them to the creators' banks, and the operator's look at them. */
+/** Builds the reports on the ledger, the payouts to creators, and the operator's view of both. */
 export const revenue: OptionalModule = {
   commands: moneyCommands,
   build(core) {
@@ -32,7 +32,7 @@ export const revenue: OptionalModule = {
   },
 };
 
-/** What sold things are called. */
+/** Returns the lookups of names of sold items. */
 export function namesIn({ videos, tiers }: Core) {
   const unknown: NamesOf = async () => new Map();
   return {
@@ -42,7 +42,7 @@ export function namesIn({ videos, tiers }: Core) {
   };
 }
 
-/** Those that are gone have no name. */
+/** Deleted items have no name. */
 function namesBy(nameOf: (workspaceId: string, id: string) => Promise<string>): NamesOf {
   const find = async (workspaceId: string, id: string): Promise<[string, string][]> => {
     try {

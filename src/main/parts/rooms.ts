@@ -33,7 +33,7 @@ export interface RoomsPart {
   rooms: Rooms;
   roomRecordings: RoomRecordings;
   roomGuests: BridgeParticipants;
-  /** What carries the rooms of this process; made when it is asked for first. */
+  /** Returns the room engine of this process, created on first use. */
   roomEngine(): RoomEngine;
 }
 
@@ -92,10 +92,13 @@ export function roomsPart(base: BaseContext & { intake: VideoIntake }): ModuleWi
   };
 }
 
-/** Told, with the ref of a room, when the engine says that something has happened there. */
+/** Topic of room engine events, with the ref of a room as payload. */
 const ENGINE_TOPIC = 'room engine';
 
-/** Media roles that record rooms of LiveKit say so each second; any of them will do. */
+/**
+ * Time without a message after which no media role is assumed to record LiveKit rooms; each sends one per
+ * second.
+ */
 const RECORDER_SILENT_MS = 10_000;
 
 /** @returns whether one was heard of lately. */
@@ -107,7 +110,7 @@ function watchRecorders({ bus }: BaseContext): () => boolean {
   return () => performance.now() - heardMs < RECORDER_SILENT_MS;
 }
 
-/** What browsers in a room talk to beside the platform. */
+/** Returns additional origins that browsers in a room connect to. */
 function originsOf({ config, roomChoice }: BaseContext): string[] {
   const { LIVEKIT_URL: url } = config;
   if (roomChoice.name !== 'livekit' || url === undefined) return [];
@@ -119,7 +122,7 @@ function composerOf({ config, guard, encoderThreads, log }: BaseContext) {
   return createRoomComposer({ ffmpeg, ffprobe, guard, threads: encoderThreads, log });
 }
 
-/** A recording of a room is told of when its video can be played. */
+/** Returns the hook that announces a room recording when its video becomes playable. */
 export function roomRecordingReady({ clock }: BaseContext) {
   return createRoomRecordingReady({ clock });
 }

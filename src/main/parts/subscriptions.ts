@@ -21,7 +21,7 @@ interface Needs extends BaseContext {
   tierPlaces: TierCapacity;
 }
 
-/** What members have of tiers, and its renewals. */
+/** Builds the subscriptions of members to tiers, and their renewals. */
 export function subscriptionsPart(needs: Needs): ModuleWithExports<{ subscriptions: Subscriptions }> {
   const { config, cursors, payments, payment, cards } = needs;
   const publicUrl = config.PUBLIC_URL;

@@ -4,7 +4,7 @@ import { INTERVALS } from '../feature-module.ts';
 
 const counts = { name: 'counts check', usage: 'counts check' };
 
-/** What there is, in numbers, and for the operator a count of all of it (docs/guides/operations.md#counts). */
+/** Builds the summary counts, and a total for the operator (docs/guides/operations.md#counts). */
 export const summary: OptionalModule = {
   commands: [counts],
   build: (core) => ({

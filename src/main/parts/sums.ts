@@ -11,7 +11,10 @@ const rebuild = {
   options: ['from', 'to'],
 };
 
-/** Adds up facts, again and again, and for the operator anew (docs/guides/operations.md#analytics). */
+/**
+ * Builds the periodic rollups of usage events, and the operator's rebuild
+ * (docs/guides/operations.md#analytics).
+ */
 export const analyticsRollups: OptionalModule = {
   commands: [rebuild],
   build({ db, clock, config, metrics, facts }) {

@@ -51,9 +51,9 @@ interface Deps {
   accounts: Pick<Accounts, 'byId' | 'byEmail'>;
 }
 
-/** What the operator does with tickets of whatever account (docs/guides/operations.md#support-tickets). */
+/** Returns the operator's commands on tickets of any account (docs/guides/operations.md#support-tickets). */
 export function supportRunners({ support, accounts }: Deps): CommandRunner[] {
-  /** A report is nobody's; whoever made it may have left an address. */
+  /** A report belongs to no account; its reporter may have left an email address. */
   const emailOf = async ({ account_id: id, reporter_email: email }: TicketRow) =>
     id === null ? (email ?? 'anonymous') : (await accounts.byId(id)).email;
   return [
@@ -132,7 +132,9 @@ function aboutOf({ reported_type: type, reported_id: id, request_id: requestId }
   return type === null ? `request ${requestId ?? 'unknown'}` : `about the ${type.toLowerCase()} ${id}`;
 }
 
-/** What others wrote could otherwise move the cursor of a terminal, or colour it. */
+/**
+ * Replaces control characters in user text, which could move the cursor of a terminal or change its color.
+ */
 function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, '�');
 }

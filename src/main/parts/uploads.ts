@@ -20,13 +20,13 @@ export function uploadsPart(
       routes: () => uploadRoutes({ uploads, cursors }),
       pages: () => [tusEndpoint({ uploads })],
       tasks: () => [{ name: 'uploads', everyMs: INTERVALS.minute, run: () => uploads.sweep() }],
-      // Uploads that were cut off by the end of the process before may go on at once.
+      // Uploads interrupted by the end of the previous process may continue immediately.
       recover: { api: () => uploads.releaseWriters() },
     },
   };
 }
 
-/** What a new video shows of its upload. */
+/** Returns the upload sessions as new videos use them. */
 function sessionsOf(uploads: Uploads): UploadSessions {
   return {
     async open(tx, by, videoId, file) {

@@ -31,7 +31,7 @@ interface Gives {
   follows: Follows;
   followBox: RenderFollowBox;
   visitors: PageViewers;
-  /** What follows from what a channel does. */
+  /** Returns the follow state of a channel: whether it is live, and its numbers of followers and videos. */
   standingOf(workspaceId: string): Promise<FollowState>;
 }
 

@@ -36,7 +36,7 @@ import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 import type { FingerprintServices } from './arrivals.ts';
 
-/** The sound is read faster than it is heard. */
+/** Time without progress after which transcription is aborted; audio is read faster than real time. */
 const STALL_MS = 120_000;
 
 interface Needs extends BaseContext, FingerprintServices, Pick<PlaybackUrls, 'videoLinks' | 'access'> {

@@ -26,7 +26,7 @@ interface Needs extends BaseContext {
 
 const SWEEP_MS = 15 * INTERVALS.second;
 
-/** Who waits for a place. */
+/** Builds the waitlist. */
 export function waitlistPart(needs: Needs): ModuleWithExports<{ waitlist: Waitlist }> {
   const { config, cursors } = needs;
   const waitlist = createWaitlist({

@@ -25,7 +25,7 @@ type Needs = BaseContext &
     tally: UsageAggregator;
   };
 
-/** Watching by WebRTC; what is shown is the media role's. */
+/** Builds playback by WebRTC; the media role sends the media. */
 export function whepPart(needs: Needs): ModuleWithExports<{ whep: Whep }> {
   const { config, clock, bus, log, caps, access, snapshots, viewers, arrivals, tally } = needs;
   const seen = ({ stream, suffix }: LiveAdmission, visit: ClientInfo) => {

@@ -5,7 +5,7 @@ import { INTERVALS, type ModuleWithExports } from '../feature-module.ts';
 import type { BaseContext } from '../wiring.ts';
 import type { PlaybackUrls } from './addresses.ts';
 
-/** Publishing by WebRTC; what comes is the media role's. */
+/** Builds publishing by WebRTC; the media role receives the media. */
 export function whipPart(
   needs: BaseContext & Pick<PlaybackUrls, 'takesWhip'> & { signals: StreamSignals },
 ): ModuleWithExports<{ whip: Whip }> {

@@ -23,25 +23,25 @@ export interface BridgeManagerOptions {
   nodeId: string;
   outbound: SourceContext['outbound'];
   demuxer: SourceContext['demuxer'];
-  /** What bridges of rooms need; null where this node carries no rooms. */
+  /** Dependencies of room bridges; null when this node serves no rooms. */
   rooms: Pick<RoomSourceOptions, 'ffmpeg' | 'linkFile' | 'dir'> | null;
   log: Logger;
   backoffMs?: readonly number[];
 }
 
-/** Runs the bridges of this node, in this process: what is fetched goes straight into its ingest. */
+/** Bridge runner of this node, in process: fetched media goes directly into the node's ingest. */
 export interface BridgeManager {
-  /** Lets go of what an earlier process has run. */
+  /** Releases bridges that an earlier process has run. */
   recover(): Promise<void>;
-  /** Asks what is wanted, and starts and ends bridges accordingly. Never rejects. */
+  /** Reads the desired bridges, then starts and ends bridges accordingly. Never rejects. */
   sync(): Promise<void>;
-  /** Ends every bridge here; they go on when the node is back, or elsewhere. */
+  /** Ends every bridge of this node; they resume when the node is back, or on another node. */
   stop(): Promise<void>;
 }
 
 interface Running {
   bridge: Bridge;
-  /** What is not written yet. */
+  /** Report not yet written; null when all are. */
   unwritten: BridgeReport | null;
   /** Reports are written one after another. */
   reports: Promise<void>;
@@ -87,7 +87,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
     }
     for (const [bridgeId, one] of byId) {
       const known = running.get(bridgeId);
-      // One that is over stays until that is written, and is not begun anew.
+      // An ended bridge stays in the map until its report is written, and is not restarted.
       if (known === undefined) running.set(bridgeId, begin(one));
       else if (known.unwritten !== null) write(known, known.unwritten);
     }
@@ -110,7 +110,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
   };
 }
 
-/** @returns why there is none, in words. */
+/** @returns the source, or the message why there is none. */
 function sourceOf(
   { engine, port, rooms, log }: BridgeManagerOptions,
   wanted: DesiredBridge,
@@ -126,7 +126,7 @@ function sourceOf(
   };
 }
 
-/** @returns why it is none, in words. */
+/** @returns the source, or the message why the URL is invalid. */
 export function validateSource(sourceUrl: string): BridgeSource | string {
   const address = parsePullUrl(sourceUrl);
   if (typeof address === 'string') return `Invalid URL: ${address}.`;

@@ -11,7 +11,7 @@ export interface BridgeOptions {
   wanted: DesiredBridge;
   engine: Pick<IngestEngine, 'publish'>;
   admit: BridgePort['admit'];
-  /** Or why there is none, in words. */
+  /** Source, or the message why there is none. */
   source: BridgeSource | BridgePlayer | string;
   outbound: SourceContext['outbound'];
   demuxer: SourceContext['demuxer'];
@@ -20,7 +20,7 @@ export interface BridgeOptions {
   backoffMs?: readonly number[];
 }
 
-/** Why an attempt is over: null when the source has told its end. */
+/** Reason an attempt ended: null when the source announced its end. */
 type Outcome = PushError | PublisherReplacedError | null;
 
 const LEAVE_MS = 2000;
@@ -37,11 +37,14 @@ export class Bridge {
   constructor(options: BridgeOptions) {
     this.#options = options;
     this.#retries = new RetryPolicy(options.backoffMs);
-    // Its first report comes when whoever made it knows it.
+    // Starts in a later microtask, so that the first report comes after the caller has the instance.
     this.#finished = Promise.resolve().then(() => this.#run());
   }
 
-  /** @param isFinal the bridge has ended; otherwise it goes on elsewhere or later, and its signal has its grace. */
+  /**
+   * @param isFinal the bridge has ended; otherwise it continues later or on another node, and its signal gets
+   *   its reconnect window.
+   */
   async stop(isFinal: boolean): Promise<void> {
     this.#isFinalStop = isFinal;
     this.#stopped.abort();
@@ -100,7 +103,7 @@ export class Bridge {
     const ended = Promise.withResolvers<Outcome>();
     let activeMs = Number.POSITIVE_INFINITY;
     let good: NodeJS.Timeout | undefined;
-    // What a source makes wait by itself is reported by its own reader.
+    // Timeouts within a source are reported by its own reader.
     const late = setTimeout(
       () => ended.resolve(new PushError('normal', 'The source sent no media.')),
       READ_BUDGETS.bridgePublish.ms,
@@ -139,7 +142,7 @@ export class Bridge {
       ? !this.#isFinalStop
       : outcome instanceof PushError && this.#options.wanted.autoRestart;
     await feeder.end(!comesBack);
-    // What still connects somewhere ends by itself: it has nowhere to put anything.
+    // A connection attempt still pending ends by itself: it has no feeder to write to.
     await Promise.race([running, delay(LEAVE_MS, null, { ref: false })]);
     return outcome;
   }
@@ -158,7 +161,7 @@ export class Bridge {
     this.#options.report({ bridgeId, status, endReason, message, retryCount, retryInMs });
   }
 
-  /** Until it is woken, or so long. */
+  /** Waits for the given time, or until woken. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);

@@ -9,14 +9,14 @@ import { timeRead } from '../longest-read.ts';
 import { FlvReader, type FlvTag } from '../protocols/flv/reader.ts';
 import { PushError } from '../restream/failure.ts';
 
-/** Containers that sources come in. */
+/** Container formats of sources. */
 export type SourceFormat = 'mpegts' | 'mp4' | 'aac';
 
 /** One ffmpeg that copies the tracks out of a container: it has no network, and knows no address. */
 export interface Demux {
-  /** Resolves when it takes more. @throws {PushError} when it has given up. */
+  /** Resolves when more can be written. @throws {PushError} after a failure. */
   write(bytes: Buffer): Promise<void>;
-  /** The input is over. @throws {PushError} when it could not be read. */
+  /** Signals the end of the input. @throws {PushError} when it could not be read. */
   end(): Promise<void>;
   stop(): Promise<void>;
   /** Rejects when it ends before its input does. */
@@ -30,9 +30,9 @@ export type Demuxer = (
 ) => Promise<Demux>;
 
 const STOP_GRACE_MS = 500;
-/** It copies, so it is done with its input as soon as it has read it. */
+/** Time to finish after the end of input: ffmpeg only copies, so little is pending. */
 const END_MS = 10_000;
-/** What ffmpeg keeps of a damaged input before it has made a tag of it. */
+/** Longest wait for ffmpeg to write a tag: a damaged input can occupy it. */
 const WRITE_MS = 10_000;
 
 export function createDemuxer(open: () => Promise<FfmpegProgram>, log: Logger): Demuxer {
@@ -98,7 +98,7 @@ function demuxerArgs(format: SourceFormat): string[] {
 
 const CODED = 'Encode it as H.264 with AAC.';
 
-/** Why ffmpeg could make nothing of it, out of what it prints. */
+/** Maps the exit of ffmpeg and its output to the reason the input could not be read. */
 export function demuxFailure({ stderr, spawnError, signal, code }: FfmpegExit): PushError {
   if (spawnError !== undefined) return new PushError('normal', 'ffmpeg could not be started.');
   const unfit = /codec (\S+) not compatible with flv/i.exec(stderr)?.[1];

@@ -10,7 +10,7 @@ import { FlvTagType } from '../protocols/flv/tags.ts';
 import { READ_BUDGETS } from '../read-budget.ts';
 import { PushError, toPushError } from '../restream/failure.ts';
 
-/** Somebody else publishes to the stream from now on. */
+/** Error raised when another publisher takes over the stream. */
 export class PublisherReplacedError extends Error {
   override name = 'Taken';
 }
@@ -18,11 +18,11 @@ export class PublisherReplacedError extends Error {
 export interface FeederOptions {
   engine: Pick<IngestEngine, 'publish'>;
   grant: PublishGrant;
-  /** Default: a bridge, which replaces nobody. */
+  /** Default: a bridge, which replaces no other publisher. */
   protocol?: IngestProtocol;
-  /** The first frame has gone out. */
+  /** Called when the first frame was sent. */
   onActive(): void;
-  /** It is over, and not by `end`. */
+  /** Called when it ends other than by `end`. */
   onEnd(error: PushError | PublisherReplacedError): void;
 }
 
@@ -32,7 +32,7 @@ const WORDS: Readonly<Partial<Record<IngestEndReason, string>>> = {
   idle: 'The source stopped sending.',
 };
 
-/** Publishes to the stream from the first frame on: a source that brings none raises no signal. */
+/** Publisher of a source's media, from the first frame on: a source without frames raises no signal. */
 export class Feeder {
   readonly #options: FeederOptions;
   #publication: Publication | null = null;
@@ -46,7 +46,7 @@ export class Feeder {
     this.#options = options;
   }
 
-  /** Of the publish; null before its first frame. */
+  /** Publish session's ID; null before its first frame. */
   get sessionId(): string | null {
     return this.#publication?.sessionId ?? null;
   }
@@ -64,7 +64,7 @@ export class Feeder {
     );
   }
 
-  /** @param isFinal otherwise the signal waits for the next attempt, as for an encoder that comes back. */
+  /** @param isFinal otherwise the signal waits for the next attempt, as for an encoder that reconnects. */
   async end(isFinal: boolean): Promise<void> {
     this.#isOver = true;
     await this.#opening;

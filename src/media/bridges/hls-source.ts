@@ -33,10 +33,10 @@ const MAX_RESTARTS = 6;
 const RESTART_WINDOW_MS = 60_000;
 /** Bytes decrypted before other connections get their turn. */
 const DECRYPT_SLICE_BYTES = 2 ** 20;
-/** A playlist that does not move for so many target durations has stopped (RFC 8216, 6.2.1 asks for 1.5). */
+/** Target durations after which an unchanged playlist counts as stopped (RFC 8216, 6.2.1 asks for 1.5). */
 const STALE_TARGETS = 3;
 const MIN_STALE_MS = 10_000;
-/** A live playlist is begun so many target durations before its end (section 6.3.3). */
+/** Target durations before the end of a live playlist at which playback starts (section 6.3.3). */
 const START_TARGETS = 3;
 const RETRY_MS = [500, 1500] as const;
 const KEY_BYTES = 16;
@@ -73,7 +73,7 @@ export function reloadDelayMs({
   hasGrown: boolean;
   /** Since it was loaded. */
   passedMs: number;
-  /** How long it took to parse. */
+  /** Parse time. */
   parseMs: number;
 }): number {
   return Math.max(MIN_RELOAD_MS, (hasGrown ? targetMs : targetMs / 2) - passedMs, PARSE_FACTOR * parseMs);
@@ -88,15 +88,15 @@ function worded<T>(work: () => T): T {
   }
 }
 
-/** A playlist with what it takes to follow it. */
+/** Parsed playlist with the data needed to follow it. */
 interface Loaded<T extends MasterPlaylist | MediaPlaylist> {
   playlist: T;
-  /** Its address behind all redirects, which those that it names are relative to. */
+  /** Its URL after all redirects, the base of the relative URLs in it. */
   base: string;
   parseMs: number;
 }
 
-/** What is asked for. */
+/** Resource to request. */
 interface Target {
   url: string;
   range: ByteRange | null;
@@ -107,7 +107,7 @@ const targetOf = ({ uri, range }: Part, base: string): Target => ({
   range,
 });
 
-/** What is asked of the server, each time by the guard, within bounds of size and time. */
+/** HTTP client of one source: every request passes the guard and is limited in size and time. */
 class Fetcher {
   readonly #address: HlsUrl;
   readonly #context: SourceContext;
@@ -174,7 +174,7 @@ class Fetcher {
     return key;
   }
 
-  /** A fault that may pass is tried again at once; a refusal is not. */
+  /** Retries a transient failure within the same load; a rejection is not retried. */
   async #again<T>(work: () => Promise<T>): Promise<T> {
     const { signal } = this.#context;
     for (const waitMs of RETRY_MS) {
@@ -239,7 +239,7 @@ interface TrackOptions {
   context: SourceContext;
   http: Fetcher;
   playout: Playout;
-  /** By era, of all tracks. */
+  /** Segments by era, for all tracks. */
   stretches: Map<number, PlayoutSegment>;
   url: string;
   first: Loaded<MediaPlaylist> | null;
@@ -250,11 +250,11 @@ class HlsTrack {
   readonly #options: TrackOptions;
   readonly #lane: PlayoutTrack = createPlayoutTrack();
   #demux: Demux | null = null;
-  /** What the running demuxer was begun with. */
+  /** Era the running demuxer was started with. */
   #era = 0;
   #map: Target | null = null;
   #header: Buffer | null = null;
-  /** When the last ones were begun in the place of another. */
+  /** Times of the last restarts. */
   readonly #restartsMs: number[] = [];
   #next: number | null = null;
   #grewMs = performance.now();
@@ -309,7 +309,7 @@ class HlsTrack {
       return false;
     }
     for (const segment of fresh) {
-      // One portion ahead, so that a slow answer is no gap.
+      // Loads one portion ahead, so that a slow response causes no gap.
       await playout.room(this.#lane, targetMs);
       if (context.signal.aborted) return true;
       await this.#segment(segment, base, targetMs);
@@ -321,7 +321,7 @@ class HlsTrack {
 
   #fresh({ segments, isEnded, targetDurationSec }: MediaPlaylist): Segment[] {
     const last = segments.at(-1);
-    // It counts anew: the server has begun again.
+    // The sequence numbers restarted: so did the server.
     const isAnew = this.#next !== null && last !== undefined && last.sequence + 1 < this.#next;
     if (this.#next !== null && !isAnew) {
       const next = this.#next;
@@ -359,7 +359,7 @@ class HlsTrack {
     return isKnown && this.#header !== null ? this.#header : this.#options.http.part(map, timeoutMs);
   }
 
-  /** @throws {PushError} when there are too many: each is a program of its own. */
+  /** @throws {PushError} after too many restarts: each starts a process. */
   #countRestart(): void {
     const now = performance.now();
     this.#restartsMs.push(now);
@@ -392,7 +392,7 @@ function isSameHeader(a: Buffer | null, b: Buffer | null): boolean {
 const SYNC = 0x47;
 const TS_PACKET = 188;
 
-/** @throws {PushError} for what is none of the forms of segments (RFC 8216, section 3). */
+/** @throws {PushError} when the bytes match no segment format (RFC 8216, section 3). */
 function formatOf(bytes: Buffer): SourceFormat {
   if (bytes[0] === SYNC && (bytes.length <= TS_PACKET || bytes[TS_PACKET] === SYNC)) return 'mpegts';
   if (['ftyp', 'styp', 'moof', 'sidx', 'emsg'].includes(bytes.toString('latin1', 4, 8))) return 'mp4';

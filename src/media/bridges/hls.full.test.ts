@@ -8,7 +8,7 @@ import { startHttpsSink } from '../../../test/harness/https-sink.ts';
 const SECONDS = 4;
 const GRANT = { streamId: 'str_1', maxHeight: 1080, maxFps: 60 };
 
-test('a source that trickles, stands still, or goes on without media, is given up within half a minute or so', async (t) => {
+test('a source that trickles, stalls, or continues without media is abandoned within about half a minute', async (t) => {
   const files = await makeHls(SECONDS);
   const sink = await startHttpsSink();
   setDefaultCACertificates([...getCACertificates('default'), sink.ca.pem]);

@@ -30,7 +30,7 @@ async function serve(t: TestContext, reply: (request: SinkRequest, index: number
 
 const nameOf = ({ path }: SinkRequest) => path.split('?')[0]?.slice(1) ?? '';
 
-/** With ranges, as servers of files do. */
+/** Responds with ranges, as file servers do. */
 function answer(files: HlsFiles, request: SinkRequest): SinkReply {
   const body = files.get(nameOf(request));
   if (body === undefined) return { status: 404 };
@@ -39,7 +39,7 @@ function answer(files: HlsFiles, request: SinkRequest): SinkReply {
   return { status: 206, body: body.subarray(Number(from), Number(to) + 1) };
 }
 
-test('every form of segments brings each picture and the sound, at the pace of the media', async (t) => {
+test('every segment format delivers all video frames and the audio at the pace of the media', async (t) => {
   const fmp4 = ['-hls_segment_type', 'fmp4'];
   const forms: [string, HlsFiles][] = [
     ['MPEG-TS', plain],
@@ -83,7 +83,7 @@ test('every form of segments brings each picture and the sound, at the pace of t
   );
 });
 
-/** A master with a playlist of sound beside that of the picture. */
+/** Creates a master playlist with separate audio and video playlists. */
 function apart(picture: HlsFiles, sound: HlsFiles): HlsFiles {
   const master = `#EXTM3U
 #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="a",NAME="one",DEFAULT=YES,URI="a/index.m3u8"
@@ -99,7 +99,7 @@ none.m3u8
   return new Map([...below('v', picture), ...below('a', sound), ['index.m3u8', Buffer.from(master)]]);
 }
 
-test('a live playlist is followed over discontinuities, and a redirect is the base of what it names', async (t) => {
+test('a live playlist is followed across discontinuities, and a redirect is the base of its relative URLs', async (t) => {
   let startedMs: number | null = null;
   const { url, requests } = await serve(t, (request) => {
     if (nameOf(request) === 'live.m3u8')
@@ -126,7 +126,7 @@ test('a live playlist is followed over discontinuities, and a redirect is the ba
   assert.ok(loads < 20, `${loads} loads: a second each`);
 });
 
-test('a user and a password are told to the source alone, not to others that it names', async (t) => {
+test('a user and a password are sent only to the source, not to other hosts it names', async (t) => {
   let startedMs: number | null = null;
   const files = await serve(t, (request) => answer(plain, request));
   const pair = `Basic ${Buffer.from('ada:p:ss/w rd').toString('base64')}`;
@@ -149,7 +149,7 @@ test('a user and a password are told to the source alone, not to others that it 
   assert.ok(files.requests.every(({ headers }) => headers.authorization === undefined));
 });
 
-test('a source that turns private while it is taken is left', async (t) => {
+test('a source that moves to a private address while running is abandoned', async (t) => {
   const dns = await startTestDns();
   t.after(() => dns.close());
   dns.a.set('receiver.test', ['127.0.0.1']);
@@ -178,7 +178,7 @@ test('a source that turns private while it is taken is left', async (t) => {
   }
 });
 
-test('a source whose segments are no media is taken at the pace of its plan, not of the line', async (t) => {
+test('a source whose segments are not media is read at the bitrate of its plan, not at full speed', async (t) => {
   const nothing = nullPackets(5000);
   const more = Array.from({ length: 300 }, (_, i) => `#EXTINF:1,\nnull${i}.ts`);
   const lines = ['#EXTM3U', '#EXT-X-TARGETDURATION:1', '#EXTINF:1,', 'index0.ts', ...more, '#EXT-X-ENDLIST'];
@@ -190,7 +190,7 @@ test('a source whose segments are no media is taken at the pace of its plan, not
     sent += nothing.length;
     return { body: nothing };
   });
-  // 500 kB a second: 5 MB at once.
+  // 500 kB a second, with a burst of 5 MB.
   const grant = { streamId: 'str_1', maxHeight: 1080, maxFps: 60, maxBitrateKbps: 1000 };
   await startBridge(t, `${url}/index.m3u8`, { grant });
   await waitFor(() => sent > 4_000_000, { timeoutMs: 10_000 });
@@ -198,7 +198,7 @@ test('a source whose segments are no media is taken at the pace of its plan, not
   assert.ok(sent < 9_000_000, `${sent} bytes`);
 });
 
-test('what is wrong with a source is said in words, and not hammered', async (t) => {
+test('errors of a source are reported in words and not retried in a tight loop', async (t) => {
   const privately = 'https://10.0.0.1/a.ts';
   const list = (uri: string, more = '') =>
     `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${more}#EXTINF:1,\n${uri}\n#EXT-X-ENDLIST\n`;
@@ -271,7 +271,7 @@ test('a source that breaks is tried again when it shall be, under one session of
   assert.equal(bridge.ingest.sessions('start').length, 2);
 });
 
-/** A list of segments, each behind what `before` says. */
+/** Creates a playlist of segments, each preceded by the result of `before`. */
 const listOf = (count: number, before: (index: number) => string) =>
   [
     '#EXTM3U\n#EXT-X-TARGETDURATION:1',
@@ -286,7 +286,7 @@ function makeShort(...options: string[]): Promise<HlsFiles> {
   return makeHls(3, ['-hls_time', '0.2', ...options], coded);
 }
 
-test('a source that begins anew with every segment starts at most seven programs, and fails with the reason', async (t) => {
+test('a source that restarts with every segment starts at most seven programs, and fails with the reason', async (t) => {
   const segments = await makeShort();
   const fmp4 = await makeShort('-hls_segment_type', 'fmp4');
   const count = [...segments.keys()].filter((name) => name.endsWith('.ts')).length;

@@ -60,7 +60,7 @@ test('a camera that sends nonsense costs nothing but its own bridge', async (t) 
   await Promise.all([back.when('ACTIVE'), large.when('ACTIVE')]);
 });
 
-test('a server of RTMP that gives a stream which is no whole number is refused', async (t) => {
+test('an RTMP server whose stream number is not an integer is rejected', async (t) => {
   const answer = (transaction: number, value: number) =>
     encodeMessage(
       {
@@ -90,7 +90,7 @@ const packet = (payload: Buffer, timestamp = 0, isLast = false) => ({
   payloadType: 96,
 });
 
-test('a picture of millions of pieces is not held', () => {
+test('an image of millions of slices is not buffered', () => {
   let tags = 0;
   const pictures = new H264Depacketiser(new Map(), () => {
     tags += 1;
@@ -114,7 +114,7 @@ test('an RTSP source whose AAC has units of one bit is not read', async (t) => {
   assert.equal(bridge.sounds(), 0);
 });
 
-test('an RTSP source that floods with frames is hung up on, and the bridge says why', async (t) => {
+test('a flooding RTSP source is disconnected, and the bridge reports the reason', async (t) => {
   const sizes = 'a=fmtp:96 mode=AAC-hbr;config=1190;sizelength=13;indexlength=3;indexdeltalength=3';
   const headers = Buffer.concat([Buffer.of(4, 0), ...Array.from({ length: 64 }, () => Buffer.of(0, 1 << 3))]);
   const unitsAt = (timestamp: number) => rtp(1, timestamp, Buffer.concat([headers, Buffer.alloc(64)]));

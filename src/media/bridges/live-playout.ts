@@ -3,22 +3,22 @@ import { PushError } from '../restream/failure.ts';
 import { createPlayoutTrack, type Playout, type PlayoutSegment, type PlayoutTrack } from './playout.ts';
 import type { BeginPlayout } from './source.ts';
 
-/** A source in real time may bring so much at once, such as what a server keeps for those who come. */
+/** Burst a real-time source may send, such as the backlog a server sends to new clients. */
 const AHEAD_MS = 10_000;
-/** What is beyond that makes the connection wait. */
+/** Media held beyond which reading from the connection pauses. */
 const HELD_MS = 2000;
 const SILENT_MS = 10_000;
 const CHECK_MS = 1000;
 
-/** A source that sends in real time, and tells when it does no more. */
+/** Playout of a source that sends in real time; detects when it stops. */
 export class LiveLane {
-  /** Rejects when something has come, and then nothing for too long. */
+  /** Rejects when media has arrived, and then none for too long. */
   readonly silence: Promise<never>;
   readonly #playout: Playout;
   readonly #lane: PlayoutTrack = createPlayoutTrack();
   readonly #stretch: PlayoutSegment = { shift: null };
   readonly #timer: NodeJS.Timeout;
-  /** null before the first: how long that may take is the bridge's to say. */
+  /** null before the first frame: the bridge limits how long that may take. */
   #lastMs: number | null = null;
   #isWaiting = false;
 

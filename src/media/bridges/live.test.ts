@@ -18,7 +18,7 @@ import { startPublisher } from '../../../test/rtmp/publisher.ts';
 
 const FPS = 15;
 let trusted: { key: string; cert: string };
-/** Of an authority that nobody knows. */
+/** Certificate from an untrusted authority. */
 let stranger: typeof trusted;
 before(async () => {
   const [ca, other] = await Promise.all([createTestCa(), createTestCa()]);
@@ -28,7 +28,7 @@ before(async () => {
   await Promise.all([ca.close(), other.close()]);
 });
 
-test('a stream of an RTMP server is taken, in plain and secured, ends with it, and comes back', {
+test('a stream of an RTMP server is pulled with and without TLS, ends with it, and resumes', {
   skip: NO_NGINX_RTMP,
 }, async (t) => {
   const nginx = await startNginxRtmp(t);
@@ -64,7 +64,7 @@ test('a stream of an RTMP server is taken, in plain and secured, ends with it, a
   assert.ok(!JSON.stringify(again.reports).includes('a-secret-name'));
 });
 
-/** ffmpeg as a server that sends without an end, as fast as it is taken. */
+/** Starts ffmpeg as a server that sends endlessly, as fast as the client reads. */
 function floodRtmp(t: TestContext, url: string): void {
   const picture = ['-f', 'lavfi', '-i', `testsrc2=s=320x180:r=${FPS}`];
   const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p'];
@@ -75,7 +75,7 @@ function floodRtmp(t: TestContext, url: string): void {
   t.after(() => child.kill('SIGKILL'));
 }
 
-test('a source that never ends, and sends all that it can, is taken at the pace of its media', async (t) => {
+test('a source that sends endlessly at full speed is read at the pace of its media', async (t) => {
   const url = `rtmp://127.0.0.1:${await freePort()}/live/a`;
   floodRtmp(t, url);
   const bridge = await startBridge(t, url, { autoRestart: true });
@@ -91,7 +91,7 @@ test('a source that never ends, and sends all that it can, is taken at the pace 
   assert.equal(bridge.last()?.status, 'ACTIVE');
 });
 
-/** ffmpeg as a listener that sends for so many seconds, after it was called. */
+/** Starts ffmpeg as an SRT listener that sends for the given seconds after a caller connects. */
 function listenSrt(t: TestContext, port: number, seconds: number): void {
   const child = spawn('ffmpeg', srtArgs(port, seconds), { stdio: 'ignore' });
   t.after(() => child.kill('SIGKILL'));
@@ -107,7 +107,7 @@ function srtArgs(port: number, seconds: number): string[] {
   ];
 }
 
-test('an SRT listener is called and taken to its end, also over a way that loses packets', async (t) => {
+test('an SRT listener is called and read to its end, also over a lossy connection', async (t) => {
   const [good, bad] = [await freePort(), await freePort()];
   listenSrt(t, good, 5);
   listenSrt(t, bad, 5);
@@ -129,7 +129,7 @@ test('an SRT listener is called and taken to its end, also over a way that loses
   assert.ok(lossy.lost() > 5, `${lossy.lost()} packets were lost`);
 });
 
-/** A way for datagrams to a port that loses one in 20 packets of data that come back. */
+/** Starts a UDP relay that drops one in 20 data packets from the target. */
 async function startLossy(t: TestContext, to: number): Promise<{ port: number; lost(): number }> {
   const [front, back] = [createSocket('udp4'), createSocket('udp4')];
   let caller = 0;
@@ -140,7 +140,7 @@ async function startLossy(t: TestContext, to: number): Promise<{ port: number; l
     back.send(packet, to, '127.0.0.1');
   });
   back.on('message', (packet) => {
-    // What is said about the connection comes through: its end, said once, would be waited for.
+    // Control packets pass: the shutdown is sent only once, so the receiver would wait for a lost one.
     const isData = (packet[0] ?? 0) < 0x80;
     if (isData) count += 1;
     if (isData && count % 20 === 0) lost += 1;
@@ -155,7 +155,7 @@ async function startLossy(t: TestContext, to: number): Promise<{ port: number; l
   return { port: front.address().port, lost: () => lost };
 }
 
-test('a camera is played over TCP with Digest, secured with Basic, and refused with another password', async (t) => {
+test('a camera is played over TCP with Digest, over TLS with Basic, and rejects a wrong password', async (t) => {
   const camera = await startCamera(t, trusted);
   const { place, user, password } = camera;
   const url = (word: string) => `rtsp://${user}:${encodeURIComponent(word)}@${place}`;
@@ -186,7 +186,7 @@ test('a camera is played over TCP with Digest, secured with Basic, and refused w
   assert.match((await good.when('FAILED')).message ?? '', /closed the connection/);
 });
 
-test('a server that is none, hangs up or is not there is said in words', async (t) => {
+test('a server that speaks another protocol, hangs up or is unreachable is reported in words', async (t) => {
   const garbage = await startTcp(t, (socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'));
   const closing = await startTcp(t, (socket) => socket.destroy());
   const unknown = await startTcp(t, () => {}, stranger);

@@ -2,7 +2,9 @@ import type { Socket } from 'node:net';
 import type { PublishGrant } from '../contract/index.ts';
 import { type ReadBudget, ReadMeter } from '../read-budget.ts';
 
-/** A source may send four times the plan's bitrate: containers add overhead, and servers send what they buffered. */
+/**
+ * Factor of the plan's bitrate a source may send: containers add overhead, and servers send buffered media.
+ */
 const BITRATE_FACTOR = 4;
 /** Bitrate of the largest plan. */
 const DEFAULT_KBPS = 120_000;
@@ -15,7 +17,7 @@ export function planBudget(
   return { ...budget, bytes: Math.min(budget.bytes, ((BITRATE_FACTOR * maxBitrateKbps) / 8) * budget.ms) };
 }
 
-/** A connection that is not read while it exceeds its budget, or while it is held. */
+/** Socket that is not read while it exceeds its budget, or while it is held. */
 export class PacedSocket {
   readonly socket: Socket;
   readonly #meter: ReadMeter;

@@ -43,7 +43,7 @@ test('frames of two tracks are sent in the order of their times', async (t) => {
   );
 });
 
-test('a frame that goes back within its track keeps its place, and one older than the head is dropped', (t) => {
+test('a frame with an earlier timestamp in its track keeps its place, and one older than the head is dropped', (t) => {
   const { playout, sent, video } = start(t, { aheadMs: HOUR_MS });
   video(0);
   video(1000);
@@ -79,7 +79,7 @@ test('a header is sent with the frame that follows it', (t) => {
   );
 });
 
-/** Counts calls until the playout throws. @returns how many were made. */
+/** Counts calls until the playout throws. @returns the number of calls. */
 function countUntilFailure(push: (index: number) => void): { calls: number; error: unknown } {
   for (let calls = 0; calls < 10_000_000; calls += 1) {
     try {

@@ -10,7 +10,7 @@ import { type QueuedMessage, TrackQueue } from './track-queue.ts';
 export interface PlayoutOptions {
   /** How far ahead of its time a frame may go out, in milliseconds: 0 plays at the pace of the media. */
   aheadMs: number;
-  /** It begins when so many tracks have sent a frame. */
+  /** Number of tracks that must have sent a frame before playout begins. */
   tracks: number;
   out(message: MediaMessage): void;
   /** The source exceeds a budget. */
@@ -19,43 +19,43 @@ export interface PlayoutOptions {
 
 /** Frames within one stretch of the source, whose times follow each other. */
 export interface PlayoutSegment {
-  /** What is added to its times; null before its first frame. */
+  /** Offset added to its timestamps; null before its first frame. */
   shift: number | null;
 }
 
-/** What one reader brings, of one track or several. */
+/** Frames of one reader, from one track or several. */
 export interface PlayoutTrack {
   /** The times of its last frames in the source, by track. */
   readonly times: Map<number, number>;
-  /** What waits to go out, by track. */
+  /** Frames waiting to be sent, by track. */
   readonly queues: Map<number, TrackQueue>;
-  /** Where its last frame was placed; null before the first. */
+  /** Placed time of its last frame; null before the first. */
   last: number | null;
 }
 
 export const createPlayoutTrack = (): PlayoutTrack => ({ times: new Map(), queues: new Map(), last: null });
 
-/** What an item takes beside its payload, about: there may be millions without one. */
+/** Approximate memory of an item in addition to its payload: there may be millions of empty ones. */
 const ITEM_BYTES = 256;
-/** What comes so late moves all that follows, instead of being hurried after. */
+/** Delay from which all following frames are shifted, instead of being sent faster to catch up. */
 const LATE_MS = 1000;
 /** A step between two frames of a track that is no step, but another time. */
 const JUMP_AHEAD_MS = 3000;
 const JUMP_BACK_MS = 2000;
 const FRAME_MS = 33;
-/** A track that is announced and does not come is not waited for any longer. */
+/** Maximum wait for an announced track. */
 const TRACK_WAIT_MS = 5000;
 const MIN_TICK_MS = 5;
 /** Messages sent before other connections get their turn. */
 const MAX_SLICE_MESSAGES = 256;
 
 /**
- * Plays what a source brings, in whichever portions, at the pace of an encoder: the times go on over all stretches,
- * jumps and stalls of the source.
+ * Plays media at the pace of an encoder, however irregularly it arrives: timestamps stay continuous over all
+ * segments, jumps and stalls of the source.
  */
 export class Playout {
   readonly #options: PlayoutOptions;
-  /** Of all lanes. */
+  /** Queues of all lanes. */
   readonly #queues: TrackQueue[] = [];
   readonly #waiting = new Set<() => void>();
   readonly #seen = new Set<number>();
@@ -64,7 +64,7 @@ export class Playout {
   #heldBytes = 0;
   #last = 0;
   #hasBegun = false;
-  /** The moment of the media's time 0; null before the first frame goes out. */
+  /** Clock time of media time 0; null before the first frame is sent. */
   #originMs: number | null = null;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
@@ -91,23 +91,23 @@ export class Playout {
     } else queue.setHeader({ type, placed: 0, payload });
   }
 
-  /** After a portion: sends what is due. */
+  /** Sends the frames that are due, after a portion was added. */
   flush(): void {
     if (!this.#stopped) this.#play();
   }
 
-  /** How much of the lane waits to go out, in milliseconds of media. */
+  /** Returns the milliseconds of media of the lane that wait to be sent. */
   heldOf({ last }: PlayoutTrack): number {
     const first = this.#earliest()?.head ?? null;
     return first === null || last === null ? 0 : last - first.placed;
   }
 
-  /** Resolves when at most so many milliseconds of the lane are held; at once when it is stopped. */
+  /** Resolves when the lane holds at most the given milliseconds, or immediately when stopped. */
   async room(lane: PlayoutTrack, heldMs: number): Promise<void> {
     while (!this.#stopped && this.heldOf(lane) > heldMs) await this.#change();
   }
 
-  /** Resolves when all has gone out. */
+  /** Resolves when everything has been sent. */
   async drained(): Promise<void> {
     while (!this.#stopped && this.#heldItems > 0) await this.#change();
   }
@@ -119,7 +119,7 @@ export class Playout {
     this.#wake();
   }
 
-  /** @param words what the source does. */
+  /** @param words what the source does, as the end of a sentence. */
   #fail(words: string): never {
     const failure = new PushError('normal', `The source ${words}.`);
     this.stop();
@@ -178,7 +178,7 @@ export class Playout {
       : performance.now() - this.#originMs;
   }
 
-  /** The queue whose first message goes out next. */
+  /** Returns the queue whose first message is sent next. */
   #earliest(): TrackQueue | null {
     let earliest: TrackQueue | null = null;
     for (const queue of this.#queues) {
@@ -208,7 +208,7 @@ export class Playout {
     if (due.length > 0) this.#wake();
   }
 
-  /** Takes out what is due now, at most one slice. */
+  /** Takes out the frames due now, at most one slice. */
   #takeDue(now: number): QueuedMessage[] {
     const due: QueuedMessage[] = [];
     while (due.length < MAX_SLICE_MESSAGES) {
@@ -243,7 +243,7 @@ export class Playout {
   }
 }
 
-/** null for what is neither a frame nor says how frames are coded. */
+/** Returns null for a message that is neither a frame nor a codec header. */
 function isFrameOf(type: number, payload: Buffer): boolean | null {
   if (type === FlvTagType.script) return false;
   if (type !== FlvTagType.video && type !== FlvTagType.audio) return null;

@@ -2,16 +2,16 @@ import { JitterBuffer } from '../rooms/compose/jitter-buffer.ts';
 import { parseRtp } from '../rooms/compose/rtp.ts';
 import type { VoiceBlock } from './room-matroska.ts';
 
-/** So many are heard at once; of more, those who have spoken last. */
+/** Voices audible concurrently; beyond that, those who spoke most recently. */
 export const MAX_ACTIVE_SPEAKERS = 12;
-/** A packet lasts so long, with which silence is filled in. */
+/** Duration of a packet of silence, used to fill gaps. */
 const STEP_MS = 20;
 /** 20 ms of silence in stereo (RFC 6716, section 3.1: CELT, full band). */
 const SILENCE = Buffer.of(0xfc, 0xff, 0xfe);
 const PATIENCE = { waitMs: 60, settleMs: 0 };
-/** What is held before it is heard: packets come unevenly. */
+/** Audio buffered before it is played: packets arrive unevenly. */
 const HELD_MS = 60;
-/** More than that is late for good: clocks differ, and networks catch up. */
+/** Most audio buffered; more would be permanent delay, caused by clock drift and network bursts. */
 const MOST_HELD_MS = 300;
 const MOST_MISSED_MS = 5000;
 const MAX_PACKET_BYTES = 16 * 1024;
@@ -24,7 +24,7 @@ interface Voice {
   heldMs: number;
   isPlaying: boolean;
   slot: number | null;
-  /** When it last had something to say. */
+  /** Time of the last speech. */
   spokeMs: number;
 }
 
@@ -34,7 +34,7 @@ interface Slot {
   atMs: number;
 }
 
-/** Brings voices, which come and go and stall, into a fixed number of tracks without a gap. */
+/** Mixer inputs: maps voices that join, leave and stall to a fixed number of tracks without gaps. */
 export class AudioInputs {
   readonly #slots: Slot[] = Array.from({ length: MAX_ACTIVE_SPEAKERS }, () => ({ voice: null, atMs: 0 }));
   readonly #voices = new Map<object, Voice>();
@@ -82,7 +82,7 @@ export class AudioInputs {
     while (voice.heldMs > MOST_HELD_MS) voice.heldMs -= voice.queue.shift()?.ms ?? voice.heldMs;
   }
 
-  /** Somebody speaks who may not be heard: they take the place of whoever has been silent for longest. */
+  /** Gives a speaker without a slot that of the participant who has been silent longest. */
   speaks(identity: string, atMs: number): void {
     const theirs = [...this.#voices.values()].filter((voice) => voice.identity === identity);
     for (const voice of theirs) voice.spokeMs = atMs;
@@ -100,11 +100,11 @@ export class AudioInputs {
     this.#seat(voice);
   }
 
-  /** What is to be heard until then, of all places. */
+  /** Returns the audio blocks of all slots up to the given time. */
   until(toMs: number): VoiceBlock[] {
     const blocks: VoiceBlock[] = [];
     for (const [index, slot] of this.#slots.entries()) {
-      // Nothing ran for so long: nobody waits for what was missed.
+      // The mixer was paused for too long: the missed time is skipped.
       if (toMs - slot.atMs > MOST_MISSED_MS) slot.atMs = toMs - STEP_MS;
       while (slot.atMs < toMs) {
         const { packet, ms } = next(slot.voice);
@@ -141,7 +141,10 @@ function next(voice: Voice | null): { packet: Buffer; ms: number } {
 const SILK_MS = [10, 20, 40, 60];
 const CELT_MS = [2.5, 5, 10, 20];
 
-/** How long a packet lasts (RFC 6716, section 3.1); null for what is none, or of less than a millisecond's steps. */
+/**
+ * Returns the duration of a packet (RFC 6716, section 3.1); null for an invalid one, and for fractions of a
+ * millisecond.
+ */
 function durationOf(packet: Buffer): number | null {
   const [head, count = 0] = packet;
   if (head === undefined) return null;

@@ -7,7 +7,7 @@ import { RoomCamera } from './room-camera.ts';
 const [SMALL, LARGE] = [0, 2];
 const FRAME_MS = 40;
 
-/** One packet with a whole frame of VP8 (RFC 7741, section 4.2). */
+/** Builds one packet with a complete VP8 frame (RFC 7741, section 4.2). */
 function packet(number: number, isKey: boolean): Buffer {
   const head = Buffer.alloc(13);
   head.set([0x80, 0xe0]);
@@ -31,18 +31,18 @@ function openCamera(ffmpeg = openedFfmpeg) {
   return { camera, asked: () => asked };
 }
 
-test('a smaller size takes over from one that is no longer sent, by a whole picture that is asked for', () => {
+test('a smaller layer replaces one that is no longer sent, starting from a requested keyframe', () => {
   const { camera, asked } = openCamera();
   for (let index = 0; index < 10; index += 1) {
     for (const layer of [SMALL, LARGE]) camera.packet(packet(index, index === 0), layer, index * FRAME_MS);
   }
   assert.equal(asked(), 0);
-  // What is shown is the large one: of the small one nothing can be begun with.
+  // The large layer is shown: the small one has sent no keyframe to start from.
   let index = 10;
   for (; asked() === 0 && index < 200; index += 1)
     camera.packet(packet(index, false), SMALL, index * FRAME_MS);
   assert.ok(index * FRAME_MS < 2000, `asked for after ${index * FRAME_MS} ms`);
-  // It is lost, and comes when nobody counts on the camera any more.
+  // The keyframe is lost, and comes only after the camera counts as off.
   for (; index < 150; index += 1) camera.packet(packet(index, false), SMALL, index * FRAME_MS);
   assert.equal(camera.isOn(index * FRAME_MS), false);
   assert.ok(asked() >= 3, `asked for ${asked()} times`);
@@ -50,7 +50,7 @@ test('a smaller size takes over from one that is no longer sent, by a whole pict
   assert.equal(camera.isOn(index * FRAME_MS), true);
 });
 
-test('a screen that was still for long is not asked for a whole picture', () => {
+test('a screen that was static for a long time is not asked for a keyframe', () => {
   const { camera, asked } = openCamera();
   camera.packet(packet(0, true), SMALL, 0);
   camera.packet(packet(1, false), SMALL, 9000);
@@ -60,7 +60,7 @@ test('a screen that was still for long is not asked for a whole picture', () => 
   assert.equal(asked(), 0);
 });
 
-test('a shape that changes with each picture begins one decoder a second at most', async () => {
+test('a shape that changes with each frame starts at most one decoder a second', async () => {
   let started = 0;
   const start: typeof openedFfmpeg.guard.start = (...given) => {
     started += 1;

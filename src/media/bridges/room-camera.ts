@@ -11,7 +11,7 @@ import { type CameraShape, VideoDecoder } from './room-decoder.ts';
 export interface CameraOptions {
   ffmpeg: FfmpegProgram;
   log: Logger;
-  /** Asks the sender for a whole picture. */
+  /** Requests a keyframe from the sender. */
   again(): void;
   /** A screen that does not change sends nothing for a while. */
   isScreen: boolean;
@@ -21,20 +21,22 @@ type Place = Box & { isWhole: boolean };
 
 const PATIENCE = { waitMs: 150, settleMs: 0 };
 const CLOCK_RATE = 90_000;
-/** Browsers pass over what is asked more often. */
+/** Interval between keyframe requests: browsers ignore more frequent ones. */
 const AGAIN_MS = 1000;
-/** A camera that sends another shape with each picture must not begin a decoder with each. */
+/** Interval between decoder starts: a camera may change its shape with each frame. */
 const BEGIN_MIN_MS = 1000;
 /** One size of several is no longer sent. */
 const LAYER_OFF_MS = 1000;
 const MAX_RECENT_FRAMES = 120;
 const MAX_RECENT_BYTES = 2 * 2 ** 20;
-/** What has sent nothing for so long is switched off. */
+/** Time without frames after which a camera or a screen counts as off. */
 const OFF_AFTER_MS = { camera: 2500, screen: 12_000 };
-/** Shapes that differ less are one, for whoever sends less when the network is bad. */
+/**
+ * Relative difference below which shapes count as equal: senders reduce their resolution on a bad network.
+ */
 const ALIKE = 0.02;
 
-/** One camera or screen: its packets come in, and pictures in the size of its place come out. */
+/** One camera or screen: takes its packets and produces frames in the size of its tile. */
 export class RoomCamera {
   readonly #options: CameraOptions;
   readonly #layers = new Map<number, Layer>();
@@ -44,10 +46,10 @@ export class RoomCamera {
   #shape: CameraShape | null = null;
   #degrees: CameraShape['degrees'] = 0;
   #decoder: VideoDecoder | null = null;
-  /** Shows its pictures until the next one has some. */
+  /** Previous decoder, shown until the next one has a frame. */
   #former: VideoDecoder | null = null;
   #isWaiting = true;
-  /** From the last whole picture on: what a decoder can begin with. null when it was too long ago. */
+  /** Frames since the last keyframe, from which a decoder can start; null when it was too long ago. */
   #recent: Buffer[] | null = null;
   #recentBytes = 0;
   #frameAtMs = Number.NEGATIVE_INFINITY;
@@ -91,13 +93,13 @@ export class RoomCamera {
     }
   }
 
-  /** Whether it sends pictures. */
+  /** Reports whether it sends frames. */
   isOn(atMs: number): boolean {
     const { isScreen } = this.#options;
     return atMs - this.#frameAtMs < (isScreen ? OFF_AFTER_MS.screen : OFF_AFTER_MS.camera);
   }
 
-  /** The newest picture, in its place; null while there is none. */
+  /** Returns the newest frame at its position; null while there is none. */
   picture(): PositionedFrame | null {
     const place = this.#place;
     if (place === null) return null;
@@ -117,7 +119,7 @@ export class RoomCamera {
     await Promise.all(decoders.map((one) => one?.stop()));
   }
 
-  /** The largest that comes; another only from a whole picture on. */
+  /** Selects the largest layer received; switches only at a keyframe. */
   #choose(number: number, frame: MediaFrame, atMs: number): void {
     const isBetter = number > this.#layer || this.#isOff(atMs);
     if (number !== this.#layer && frame.isKey && isBetter) this.#layer = number;
@@ -130,7 +132,7 @@ export class RoomCamera {
     if (rotation !== null) this.#degrees = rotation;
     if (isKey) this.#whole(data, atMs);
     this.#keep(data, isKey);
-    // Also while its place is new: what is shown until the picture comes in its new size goes on.
+    // The old decoder continues while the tile changes: its frames are shown until the new size is decoded.
     this.#decoder?.frame(data);
   }
 
@@ -144,7 +146,7 @@ export class RoomCamera {
     const isDue = isNew || this.#isWaiting || this.#decoder?.isBroken === true;
     if (place === null || this.#shape === null || !isDue) return;
     if (atMs - this.#begunAtMs < BEGIN_MIN_MS) {
-      // At the first whole picture after that.
+      // The decoder starts at the first keyframe after that.
       this.#isWaiting = true;
       return;
     }
@@ -174,12 +176,13 @@ export class RoomCamera {
     return atMs - shownAtMs > LAYER_OFF_MS;
   }
 
-  /** Behind a packet: is a whole picture needed, of this size or any? */
+  /** Requests a keyframe after a packet, if this layer or any needs one. */
   #ask(number: number, { sinceMs }: Layer, atMs: number): void {
     const isNeeded = this.#place !== null && (this.#isWaiting || this.#decoder?.isBroken === true);
-    // Packets come, and no picture can be made of them.
+    // Packets arrive, but form no complete frame.
     const isTorn = number >= this.#layer && sinceMs !== null && atMs - sinceMs > AGAIN_MS;
-    // Only with one can a smaller size take over; nobody may be shown meanwhile, and so nobody be waited for.
+    // A smaller layer takes over only at a keyframe; the camera may not be on screen, so no decoder waits for
+    // one.
     const isLeft = number < this.#layer && this.#isOff(atMs);
     if ((!isNeeded && !isTorn && !isLeft) || atMs - this.#askedAtMs < AGAIN_MS) return;
     this.#askedAtMs = atMs;
@@ -191,7 +194,9 @@ interface Layer {
   order: JitterBuffer;
   make: FrameAssembler;
   frameAtMs: number;
-  /** Since when packets have come without a picture; null when the last one has made one. */
+  /**
+   * Time since which packets have come without a complete frame; null when the last one completed a frame.
+   */
   sinceMs: number | null;
 }
 
@@ -200,7 +205,7 @@ function newLayer(): Layer {
   return { order, make: assembleVideoFrames(turnOf), frameAtMs: Number.NEGATIVE_INFINITY, sinceMs: null };
 }
 
-/** As large as its shape lets it be, in the middle. */
+/** Returns the largest centered box that keeps the aspect ratio. */
 function within(place: Box, { width, height }: Picture): Box {
   const scale = Math.min(place.width / width, place.height / height);
   const size = { width: even(width * scale), height: even(height * scale) };
@@ -215,8 +220,9 @@ function isAlike(a: CameraShape, b: CameraShape): boolean {
 }
 
 /**
- * The orientation, by its form: Janus does not say which number an extension has here. Of what it lets browsers send with
- * pictures, nothing else has one byte of so low a value: the id of a media section is a letter or a digit.
+ * Finds the orientation by its form: Janus does not tell the ID of an extension here. Among the extensions it
+ * lets browsers send with video, no other has one byte of such a low value: a media section ID is a letter or
+ * a digit.
  */
 function turnOf(extensions: ReadonlyMap<number, Buffer>): number | undefined {
   for (const value of extensions.values()) {

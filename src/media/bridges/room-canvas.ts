@@ -1,6 +1,6 @@
 import type { Box, Picture } from '../rooms/compose/layout.ts';
 
-/** A picture in the pixels of `yuv420p`: brightness, then two planes of colour at half the size. */
+/** Frame in the pixels of `yuv420p`: luma, then two chroma planes at half the size. */
 export interface Frame extends Picture {
   pixels: Buffer;
 }
@@ -9,13 +9,13 @@ export function bytesOf({ width, height }: Picture): number {
   return (width * height * 3) / 2;
 }
 
-/** A picture and where it belongs. */
+/** Frame and its position. */
 export interface PositionedFrame {
   frame: Frame;
   at: Box;
 }
 
-/** Lays pictures over a still one. Whoever asks brings the memory. */
+/** Draws frames over a still background into memory of the caller. */
 export function composePicture(into: Frame, still: Buffer, pictures: readonly PositionedFrame[]): void {
   still.copy(into.pixels);
   for (const { frame, at } of pictures) {
@@ -25,7 +25,7 @@ export function composePicture(into: Frame, still: Buffer, pictures: readonly Po
   }
 }
 
-/** Planes of a picture: where they begin, how wide they are, and by how much less they are sampled. */
+/** Returns the planes of a frame: their offset, stride, and subsampling factor. */
 function planesOf({ width, height }: Picture) {
   const luma = width * height;
   return [
@@ -58,7 +58,7 @@ function copyInto(into: Frame, frame: Frame, box: Box): void {
   }
 }
 
-/** Without smoothing: it is for the moment until the picture comes in its new size. */
+/** Scales without smoothing: the result is shown only until a frame of the new size arrives. */
 function stretchInto(into: Frame, frame: Frame, box: Box): void {
   const targets = planesOf(into);
   for (const [index, from] of planesOf(frame).entries()) {

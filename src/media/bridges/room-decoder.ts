@@ -8,7 +8,7 @@ import { fit } from '../rooms/compose/graph.ts';
 import type { Box } from '../rooms/compose/layout.ts';
 import { bytesOf, type Frame, type PositionedFrame } from './room-canvas.ts';
 
-/** How a camera sends: the picture's size, and how it is to be turned. */
+/** Shape a camera sends: frame size and rotation. */
 export interface CameraShape {
   width: number;
   height: number;
@@ -22,17 +22,17 @@ export interface DecoderOptions {
   log: Logger;
 }
 
-/** What waits for a decoder; one that is so far behind gets nothing more until it has caught up. */
+/** Limit of bytes waiting for a decoder; one that far behind is sent no more until it has caught up. */
 const MAX_WAITING_BYTES = 4 * 2 ** 20;
 const STOP_GRACE_MS = 500;
 const IVF_FILE_BYTES = 32;
 const IVF_FRAME_BYTES = 12;
 
-/** One ffmpeg that makes pixels of VP8, in the size of their place. */
+/** ffmpeg that decodes VP8 to pixels, scaled to the size of its tile. */
 export class VideoDecoder {
-  /** The newest picture, and where it belongs; null before the first. */
+  /** Newest frame and its position; null before the first. */
   latest: PositionedFrame | null = null;
-  /** It has ended, or has lost a frame: it needs a whole picture, and another decoder. */
+  /** The decoder has ended or lost a frame: a keyframe and a new decoder are needed. */
   isBroken = false;
   readonly #at: Box & { filters: string[] };
   readonly #spare: Frame[] = [];
@@ -53,7 +53,7 @@ export class VideoDecoder {
     });
   }
 
-  /** In their order, a whole picture first. */
+  /** Decodes a frame; frames come in order, a keyframe first. */
   frame(data: Buffer): void {
     if (this.isBroken || this.#isStopped) return;
     const head = Buffer.alloc(IVF_FRAME_BYTES);
@@ -121,7 +121,7 @@ export class VideoDecoder {
 function decoderArgs(filters: readonly string[]): string[] {
   return [
     ...['-hide_banner', '-nostats', '-v', 'error', '-nostdin', '-flags', 'low_delay'],
-    // Nothing has to be guessed: the first picture is shown as it comes.
+    // Nothing has to be probed: the first frame is shown as soon as it arrives.
     ...['-analyzeduration', '0', '-fpsprobesize', '0', '-threads', '1'],
     ...roomVideoGuard(),
     ...['-map', '0:v:0', '-vf', filters.join(','), '-fps_mode', 'passthrough'],

@@ -9,14 +9,14 @@ import {
 } from '../protocols/matroska/writer.ts';
 import type { Picture } from '../rooms/compose/layout.ts';
 
-/** The number of the pictures' track; those of sound follow. */
+/** Track number of the video; audio tracks follow. */
 const PICTURES = 1;
 const SEC_NS = 1_000_000_000;
 const KEY_FLAG = 0x80;
-/** Of a block, before what it holds: its track, its time, its flags. */
+/** Bytes of a block's header: track, time and flags. */
 const BLOCK_HEAD_BYTES = 4;
 
-/** What goes to an encoder: pictures as they are, and voices as browsers have coded them (RFC 9559). */
+/** Builds the header of the encoder's input: raw video, and audio as coded by browsers (RFC 9559). */
 export function mixHead(picture: Picture & { fps: number }, voices: number): Buffer {
   const video = element(ID.video, [
     number(ID.pixelWidth, picture.width),
@@ -37,7 +37,9 @@ export interface VoiceBlock {
   packet: Buffer;
 }
 
-/** Sound of a moment, and what stands before the pixels of the picture that belongs to it, where there is one. */
+/**
+ * Builds a cluster with the audio of a moment and, where a frame belongs to it, the header before its pixels.
+ */
 export function mixCluster(atMs: number, voices: readonly VoiceBlock[], pictureBytes: number | null): Buffer {
   const blocks = voices.map(({ slot, atMs: voiceMs, packet }) =>
     element(ID.simpleBlock, [blockHead(PICTURES + 1 + slot, voiceMs - atMs), packet]),
@@ -46,7 +48,7 @@ export function mixCluster(atMs: number, voices: readonly VoiceBlock[], pictureB
   if (pictureBytes === null) return element(ID.cluster, content);
   const block = element(ID.simpleBlock, [blockHead(PICTURES, 0)]);
   const head = Buffer.concat([...content, block]);
-  // The pixels are not copied: the sizes count them all the same.
+  // The pixels are not copied, but the sizes include them.
   sizeOf(head, head.length - block.length + idOf(ID.simpleBlock).length, BLOCK_HEAD_BYTES + pictureBytes);
   const size = Buffer.alloc(8);
   sizeOf(size, 0, head.length + pictureBytes);

@@ -12,16 +12,16 @@ import { mixCluster, mixHead, type VoiceBlock } from './room-matroska.ts';
 
 export const PICTURE = { width: 1280, height: 720 };
 export const FPS = 25;
-/** Pictures on their way to the encoder; more are left out: it is behind. */
+/** Frames on their way to the encoder; further ones are dropped because it is behind. */
 const MOST_PICTURES = 4;
 const STOP_GRACE_MS = 1000;
 const BITRATE_KBPS = 2500;
 
-/** The one encoder of a room: what it is given comes out as the signal of a stream. */
+/** Only encoder of a room: its output is the signal of a stream. */
 export interface RoomMixer {
-  /** Memory for a picture; null while the encoder is behind. */
+  /** Returns memory for a frame; null while the encoder is behind. */
   take(): Frame | null;
-  /** The sound up to a moment, and the picture of it. */
+  /** Writes the audio up to a moment, and its video frame. */
   write(atMs: number, voices: readonly VoiceBlock[], picture: Frame | null): void;
   /** Rejects when it ends by itself. */
   readonly failed: Promise<never>;

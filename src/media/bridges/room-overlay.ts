@@ -9,20 +9,20 @@ import { captionOf, stillArgs } from '../rooms/compose/graph.ts';
 import type { Box, Picture } from '../rooms/compose/layout.ts';
 import { bytesOf } from './room-canvas.ts';
 
-/** A place in the picture with the name of whoever has it. */
+/** Tile of the frame, labeled with the name of its participant. */
 export interface NamedTile extends Box {
   name: string;
   caption: Box;
-  /** A picture is laid over it. */
+  /** A video frame is drawn over it. */
   isSeen: boolean;
 }
 
-/** Of a program that hangs: a busy machine takes seconds for what is done in a tenth of one. */
+/** Timeout of a program that hangs: on a busy machine, work of a tenth of a second takes seconds. */
 const TIMEOUT_MS = 20_000;
 /** The program has a user of its own, and is shown nothing else of the folder. */
 const READ_BY_ALL = 0o644;
 
-/** Draws what of a room's picture does not move. */
+/** Renderer of the static parts of a room's video. */
 export interface OverlayRenderer {
   /** @returns pixels; null where it could not be drawn. */
   paint(tiles: readonly NamedTile[]): Promise<Buffer | null>;

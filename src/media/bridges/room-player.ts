@@ -46,7 +46,7 @@ export function createRoomPlayer(options: RoomPlayerOptions): BridgePlayer {
           await carry(options, { session, feed, onActive, signal, seat });
           triedMs = performance.now();
         } else if (performance.now() - triedMs > JANUS_AWAY_MS) throw new PushError('normal', NO_JANUS);
-        // It may have been Janus that has gone, or somebody who has ended the room.
+        // Either Janus is gone, or the room was ended.
         if (isThere(options, session)) await sleep(LOOK_MS, undefined, { signal }).catch(() => {});
       }
       if (!signal.aborted && options.autoRestart) throw new PushError('normal', NO_SIGNAL);
@@ -63,14 +63,14 @@ const isThere = (options: RoomPlayerOptions, { sessionId }: IngestSession) =>
 async function waitForSignal(options: RoomPlayerOptions, signal: AbortSignal): Promise<IngestSession> {
   for (;;) {
     const session = sessionOf(options);
-    // Before the first header nobody can say what is to be read.
+    // Before the first header the tracks are unknown.
     if (session?.video !== undefined || session?.audio !== undefined) return session;
     if (session === undefined && !options.autoRestart) throw new PushError('fatal', NO_SIGNAL);
     await sleep(LOOK_MS, undefined, { signal });
   }
 }
 
-/** @throws {PushError} when there is no place. */
+/** @throws {PushError} when no seat is free. */
 async function seatOf({ seat, bridgeId }: RoomPlayerOptions): Promise<RoomParticipantHandle> {
   const taken = await seat(bridgeId);
   if (typeof taken === 'string') throw new PushError('normal', taken);
@@ -96,7 +96,7 @@ interface Carried {
   signal: AbortSignal;
 }
 
-/** Until the signal ends, the room lets go, or it is to end. */
+/** Runs until the signal ends, the room disconnects it, or it is stopped. */
 async function carry(options: RoomPlayerOptions, carried: Carried): Promise<void> {
   const { engine, ffmpeg, log } = options;
   const { session, feed, signal, onActive } = carried;
@@ -137,7 +137,7 @@ async function carry(options: RoomPlayerOptions, carried: Carried): Promise<void
   }
 }
 
-/** VP8, which every room is in: recordings and pictures of rooms read nothing else. */
+/** VP8, which every room supports: recordings and thumbnails of rooms read no other codec. */
 function playerArgs({ video, audio }: IngestSession): string[] {
   const picture = [
     ...['-map', '0:v:0', '-vf', "scale='min(1280,iw)':-2,fps='min(30,max(10,source_fps))'"],

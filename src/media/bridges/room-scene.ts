@@ -1,9 +1,9 @@
 import type { VisibleParticipants } from '../rooms/compose/layout.ts';
 
-/** How a room is put into one picture. */
+/** Layout of a room's participants in one frame. */
 export type BridgeLayout = 'GRID' | 'SPEAKER' | 'SINGLE';
 
-/** Somebody who may be seen, in the order in which they came. */
+/** Participant who may be shown, in order of arrival. */
 export interface VisibleParticipant<C> {
   identity: string;
   name: string;
@@ -12,10 +12,10 @@ export interface VisibleParticipant<C> {
   screen: C | null;
 }
 
-/** In one picture: each is a program that decodes. */
+/** Participants in one frame: each needs a decoder process. */
 const MOST_PEOPLE = 9;
 
-/** Who is in the picture, and how large. @param speaking whoever spoke last. */
+/** Returns the participants in the frame, and their sizes. @param speaking identity of the last speaker. */
 export function participantsInFrame<C>(
   people: readonly VisibleParticipant<C>[],
   speaking: string | null,

@@ -18,12 +18,12 @@ import type { SourceContext } from './source.ts';
 export interface RoomSourceOptions {
   roomId: string;
   layout: BridgeLayout;
-  /** Who is in it now; null when it has ended. */
+  /** Returns the current participants; null when the room has ended. */
   view(): Promise<RoomView | null>;
   ffmpeg: FfmpegProgram;
   /** How Janus is reached. */
   linkFile: string;
-  /** For names, which a program reads. */
+  /** Directory for names, which a program reads. */
   dir: string;
   log: Logger;
 }
@@ -32,11 +32,11 @@ const TICK_MS = 20;
 const LOOK_MS = 250;
 const VIEW_MS = 1000;
 const JANUS_AWAY_MS = 20_000;
-/** Whoever speaks stays large for so long. */
+/** Time for which a speaker stays large. */
 const SPEAKER_MS = 2500;
 const FRAME_MS = 1000 / FPS;
 
-/** Puts a room into one picture and one sound, until it ends (docs/decisions/bridges.md#rooms). */
+/** Composes a room into one video and one audio track, until it ends (docs/decisions/bridges.md#rooms). */
 export async function runRoom(
   options: RoomSourceOptions,
   { begin, grant, signal }: Pick<SourceContext, 'begin' | 'grant' | 'signal'>,
@@ -81,23 +81,23 @@ async function carryRoom(
   }
 }
 
-/** Who is in the room and what they send, and the picture that is made of it. */
+/** Participants of the room, the tracks they send, and the frame composed of them. */
 class Stage {
-  /** Resolves when the room has ended; rejects when it cannot be read any more. */
+  /** Resolves when the room has ended; rejects when it can no longer be read. */
   readonly over: Promise<void>;
   readonly #options: RoomSourceOptions;
   readonly #mixer: RoomMixer;
   readonly #end = Promise.withResolvers<void>();
   readonly #cameras = new Map<TappedTrack, RoomCamera>();
   readonly #voices = new AudioInputs();
-  /** Of what each track sends. */
+  /** Meters of the bytes each track sends. */
   readonly #meters = new Map<TappedTrack, ReadMeter>();
   readonly #bornMs = performance.now();
   #view: RoomView;
   #tap: RoomTap | null = null;
   #still: Buffer = Buffer.alloc(bytesOf(PICTURE), 128);
   #shown: RoomCamera[] = [];
-  /** What the picture was laid out for. */
+  /** Key of the scene the frame was laid out for. */
   #laidOut = '';
   #isPainting = false;
   #speaker: { identity: string; sinceMs: number } | null = null;
@@ -162,7 +162,7 @@ class Stage {
     void camera?.stop();
   }
 
-  /** Leaves out what exceeds the budget of its track, as a network that loses it. */
+  /** Drops packets beyond the budget of their track, like a lossy network. */
   #packet(track: TappedTrack, packet: Buffer, layer: number): void {
     const waitMs = this.#meters.get(track)?.add(1, packet.length) ?? 0;
     if (waitMs > 0) return;
@@ -186,12 +186,12 @@ class Stage {
       if (view === null) this.#end.resolve();
       else this.#view = view;
     } catch (error) {
-      // The room goes on as it was.
+      // The room continues unchanged.
       this.#options.log.warn({ err: error }, 'who is in a room could not be asked');
     }
   }
 
-  /** Lays the picture out anew where something has changed. Never rejects. */
+  /** Updates the layout when the scene has changed. Never rejects. */
   async #look(paint: (tiles: readonly NamedTile[]) => Promise<Buffer | null>): Promise<void> {
     if (this.#isPainting) return;
     const { cast, key } = this.#cast();
@@ -239,7 +239,7 @@ class Stage {
     return { cast, key };
   }
 
-  /** Whoever has begun to speak last, for a while at least. */
+  /** Returns the participant who began to speak last, who stays for a minimum time. */
   #whoSpeaks(now: number): string | null {
     const [newest] = [...this.#speaking].toSorted(([, a], [, b]) => b - a);
     const last = this.#speaker;

@@ -8,7 +8,7 @@ import { PacedSocket, planBudget } from './paced-socket.ts';
 import type { SourceContext } from './source.ts';
 
 const CONNECT_MS = 8000;
-/** From the connection to the play that is accepted. */
+/** Time from the connection to the accepted play command. */
 const ACCEPT_MS = 8000;
 
 /** Plays a stream of an RTMP server (Adobe RTMP 1.0, section 7.2.2.1). */

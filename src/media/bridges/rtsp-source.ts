@@ -21,12 +21,12 @@ const BYE = 203;
 /** Reports in one packet that are looked at. */
 const MAX_REPORTS = 64;
 
-/** A track that is played: where its packets come, and what is made of them. */
+/** Track being played: its URL, and the depacketizer of its packets. */
 interface Playing {
   track: SdpTrack;
   url: string;
   depacketiser: Depacketiser;
-  /** The time of the last packet, as it says and in milliseconds; null before the first. */
+  /** Time of the last packet, as its RTP timestamp and in milliseconds; null before the first. */
   base: { timestamp: number; ms: number } | null;
 }
 
@@ -117,13 +117,13 @@ async function open(
   return { url: whole, id, timeoutSec, knowsGetParameter };
 }
 
-/** A track that is asked for, and what makes tags of its packets. */
+/** Selected track, and its depacketizer. */
 interface Chosen {
   track: SdpTrack;
   depacketiser: Depacketiser;
 }
 
-/** @throws {PushError} where the picture is coded otherwise, or there is none. */
+/** @throws {PushError} when the video uses another codec, or there is none. */
 function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
   const onTag = (tag: FlvTag) => lane.tag(tag);
   const picture = tracks.find(({ kind, encoding }) => kind === 'video' && encoding === 'H264');
@@ -136,7 +136,7 @@ function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
   if (picture !== undefined) {
     found.push({ track: picture, depacketiser: new H264Depacketiser(picture.parameters, onTag) });
   }
-  // Sound in another coding is left out: a camera without sound is worth more than none.
+  // Audio with another codec is left out: a camera without audio is better than none.
   for (const track of tracks) {
     const { kind, encoding, parameters, clockRate } = track;
     const format = kind === 'audio' && encoding === 'MPEG4-GENERIC' ? aacFormat(parameters) : null;
@@ -148,7 +148,7 @@ function chosen(tracks: readonly SdpTrack[], lane: LiveLane): Chosen[] {
   return found;
 }
 
-/** `RTP-Info` says which time of each track is the beginning: that keeps sound and picture together. */
+/** Applies `RTP-Info`, which holds the start time of each track and keeps audio and video in sync. */
 function placeBy({ headers }: RtspReply, playing: Playing[]): void {
   for (const part of (headers.get('rtp-info') ?? '').split(/,(?=\s*url=)/)) {
     const url = /url=([^;]+)/.exec(part)?.[1]?.trim();
@@ -168,7 +168,7 @@ function take(one: Playing, bytes: Buffer): void {
   one.depacketiser.packet(packet, one.base.ms);
 }
 
-/** Whether one of the reports in it (RFC 3550, section 6.1) says that the source leaves. */
+/** Reports whether a report in the packet (RFC 3550, section 6.1) announces that the source leaves. */
 function saysBye(packet: Buffer): boolean {
   let at = 0;
   for (let report = 0; report < MAX_REPORTS && at + 4 <= packet.length; report += 1) {
@@ -184,7 +184,7 @@ function stayAlive(connection: RtspConnection, session: Session): NodeJS.Timeout
   return setInterval(() => connection.tell(method, session.url, { Session: session.id }), everyMs);
 }
 
-/** A track's address, which stays on the server that was connected to whatever it says. */
+/** Returns the URL of a track; requests still go to the connected server, whatever host it names. */
 function below(base: string, control: string): string {
   if (/^rtsps?:\/\//i.test(control)) return control;
   if (control === '' || control === '*') return base;

@@ -9,32 +9,35 @@ export type BeginPlayout = (options: { aheadMs: number; tracks: number }) => Pla
 export interface SourceContext {
   outbound: Pick<Outbound, 'download' | 'connect' | 'datagrams' | 'userAgent'>;
   demuxer: Demuxer;
-  /** What the target may take: the best that fits is chosen where there is a choice. */
+  /** Limits of the target: where there is a choice, the best variant that fits is taken. */
   grant: PublishGrant;
   begin: BeginPlayout;
   /** Ends it. */
   signal: AbortSignal;
 }
 
-/** A bridge that feeds no stream, but plays one elsewhere. */
+/** Bridge that plays a stream into another system instead of feeding one. */
 export interface BridgePlayer {
   /**
-   * Until the stream ends, or `signal` is aborted.
+   * Plays until the stream ends, or `signal` is aborted.
    *
-   * @throws {PushFailure} or what `failureOf` makes one of.
+   * @throws {PushError} or an error that `toPushError` converts to one.
    */
   play(context: { onActive(): void; signal: AbortSignal }): Promise<void>;
 }
 
-/** Where the media of a bridge come from. */
+/** Media source of a bridge. */
 export interface BridgeSource {
   /**
-   * Fetches it until it ends.
+   * Fetches the source until it ends.
    *
-   * @returns when it has told its end, or `signal` is aborted.
-   * @throws {PushFailure} or what `failureOf` makes one of.
+   * @returns when it has announced its end, or `signal` is aborted.
+   * @throws {PushError} or an error that `toPushError` converts to one.
    */
   run(context: SourceContext): Promise<void>;
-  /** Once it has told its end, it does not come back: a playlist, a room. What is live may. */
+  /**
+   * Whether a source that announced its end stays ended, such as a playlist or a room; a live source may
+   * return.
+   */
   endsForGood: boolean;
 }

@@ -16,29 +16,29 @@ export interface SrtReceiverOptions {
   socket: Socket;
   streamId: string | null;
   latencyMs: number;
-  /** The payload of packets in their order; what was lost for good is left out. */
+  /** Receives the payload of packets in order; those lost permanently are left out. */
   onBytes(bytes: Buffer): void;
 }
 
 const ACK_MS = 10;
 const NAK_AGAIN_MS = 40;
 const MAX_NAKED = 256;
-/** Packets that wait behind a lost one, and the window that the peer is told of. */
+/** Limit of packets waiting behind a lost one, and the window announced to the peer. */
 const MAX_WAITING = 8192;
 const START_RTT_US = 100_000;
 const ENCRYPTED = 0x1800_0000;
 
 /**
- * A caller of SRT in live mode, which receives (draft-sharabayko-srt-01): it acknowledges, asks again for what is
- * missing, and gives that up when it is later than the latency.
+ * SRT caller in live mode, which receives (draft-sharabayko-srt-01): acknowledges packets, requests missing
+ * ones again, and skips them when they are later than the latency.
  */
 export class SrtReceiver {
   readonly #options: SrtReceiverOptions;
   readonly #connection: SrtConnection;
   readonly #waiting = new Map<number, Buffer>();
-  /** What is to be delivered next; null before the first packet. */
+  /** Sequence number to deliver next; null before the first packet. */
   #next: number | null = null;
-  /** Behind the last one that has come. */
+  /** Sequence number after the last one received. */
   #end = 0;
   /** Since when the next one is missing. */
   #missingMs: number | null = null;
@@ -65,7 +65,7 @@ export class SrtReceiver {
     return this.#connection.accepted;
   }
 
-  /** null after `end`, and when the source has said its end. */
+  /** Resolves with null after `end`, and when the source announced its end. */
   get closed(): Promise<PushError | null> {
     return this.#connection.closed;
   }
@@ -74,7 +74,7 @@ export class SrtReceiver {
     this.#connection.end();
   }
 
-  /** @param words what the source does. */
+  /** @param words what the source does, as the end of a sentence. */
   fail(words: string): void {
     this.#connection.fail('normal', words);
   }
@@ -89,16 +89,16 @@ export class SrtReceiver {
     const ahead = distance(this.#next ?? sequence, sequence);
     if (Math.abs(ahead) > MAX_WAITING) this.#beginAt(sequence);
     else if (ahead < 0 || this.#waiting.has(sequence)) return;
-    // The system's memory behind a datagram is used again.
+    // Copied, because the memory of a datagram is reused.
     this.#waiting.set(sequence, Buffer.from(packet.subarray(HEADER_BYTES)));
     const lost = distance(this.#end, sequence);
     if (lost >= 0) this.#end = (sequence + 1) & SEQUENCE_MASK;
-    // A gap is asked for at the next tick.
+    // A gap is requested at the next tick.
     if (lost > 0) this.#nakedMs = 0;
     this.#deliver();
   }
 
-  /** At first, and when the source counts elsewhere. */
+  /** Starts at a sequence number: initially, and after the source jumped to another one. */
   #beginAt(sequence: number): void {
     this.#waiting.clear();
     this.#next = sequence;
@@ -108,7 +108,7 @@ export class SrtReceiver {
 
   #deliver(): void {
     if (this.#next === null) return;
-    // The receiver may be ended while it hands out what has waited behind a gap.
+    // The receiver may be ended while it delivers packets that waited behind a gap.
     for (let payload = this.#waiting.get(this.#next); payload !== undefined && !this.#connection.isOver; ) {
       this.#waiting.delete(this.#next);
       this.#next = (this.#next + 1) & SEQUENCE_MASK;
@@ -129,7 +129,7 @@ export class SrtReceiver {
     if (now - this.#ackedMs >= ACK_MS && this.#acked !== this.#next) this.#acknowledge(now);
   }
 
-  /** Goes on behind what would come too late. */
+  /** Skips missing packets that would arrive too late. */
   #skip(): void {
     while (this.#next !== null && this.#waiting.size > 0 && !this.#waiting.has(this.#next)) {
       this.#next = (this.#next + 1) & SEQUENCE_MASK;
@@ -147,7 +147,7 @@ export class SrtReceiver {
     return missing;
   }
 
-  /** Section 3.2.4: what has come without a gap, and what is known of the way. */
+  /** Acknowledges the packets received without a gap and reports the round-trip time (section 3.2.4). */
   #acknowledge(now: number): void {
     this.#ackedMs = now;
     this.#acked = this.#next;
@@ -172,7 +172,7 @@ export class SrtReceiver {
     } else if (type === Control.dropRequest) this.#onDropped(readSpan(body));
   }
 
-  /** The source sends these no more. */
+  /** Skips packets that the source will not send again. */
   #onDropped(span: { first: number; last: number } | null): void {
     if (span === null || this.#next === null) return;
     const isNext = distance(span.first, this.#next) >= 0 && distance(this.#next, span.last) >= 0;

@@ -7,7 +7,7 @@ import { SrtReceiver } from './srt-receiver.ts';
 
 const RESOLVE_MS = 5000;
 const DEFAULT_LATENCY_MS = 200;
-/** ffmpeg reads as fast as it comes: one that does not is stuck. */
+/** Limit of bytes waiting for ffmpeg, which reads as fast as data arrives unless it is stuck. */
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 /** Memory of a datagram that waits, without its payload. */
 const ITEM_BYTES = 256;
@@ -30,7 +30,7 @@ export async function runSrt(address: SrtUrl, context: SourceContext): Promise<v
     onBytes(bytes) {
       const heldBytes = bytes.length + ITEM_BYTES;
       queuedBytes += heldBytes;
-      // Its sender cannot be made to wait.
+      // The sender has no flow control.
       if (queuedBytes > MAX_QUEUED_BYTES || meter.add(1, bytes.length) > 0) {
         receiver.fail('sends more than can be read in time');
         return;
@@ -42,7 +42,7 @@ export async function runSrt(address: SrtUrl, context: SourceContext): Promise<v
       writing.catch(stuck.reject);
     },
   });
-  // Not before: what does not answer costs no program.
+  // The demuxer starts only after the handshake: a source that does not respond starts no program.
   const demuxing = receiver.accepted.then(() =>
     demuxer(
       'mpegts',

@@ -12,7 +12,9 @@ interface Entry {
   next: Entry | null;
 }
 
-/** A frame that goes back further than this is dropped; one that goes back less is sent with the frame before it. */
+/**
+ * Tolerated backward step: a frame that is further back is dropped, others are sent with the previous frame.
+ */
 const JITTER_MS = 100;
 
 /** Messages of one track in the order they arrive, which is the order of decoding. Every operation is constant in time. */
@@ -34,7 +36,10 @@ export class TrackQueue {
     this.#header = header;
   }
 
-  /** Appends a frame behind its header. @returns what was appended: nothing of a frame older than the head. */
+  /**
+   * Appends a frame behind its header. @returns the appended messages; none when the frame is older than the
+   * head.
+   */
   push(frame: QueuedMessage): QueuedMessage[] {
     if (frame.placed < (this.head?.placed ?? this.#playedMs) - JITTER_MS) return [];
     const placed = Math.max(frame.placed, this.#last?.message.placed ?? this.#playedMs);

@@ -2,7 +2,7 @@
 export interface WhepOffer {
   sessionId: string;
   streamId: string;
-  /** A session description, as it came. */
+  /** Session description, unmodified. */
   offer: string;
 }
 

@@ -4,7 +4,7 @@ import type { PublishGrant } from './ingest.ts';
 export interface WhipOffer {
   sessionId: string;
   streamId: string;
-  /** A session description, as it came. */
+  /** Session description, unmodified. */
   offer: string;
 }
 

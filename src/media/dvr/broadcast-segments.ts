@@ -16,23 +16,23 @@ import { boxesIn, boxInside } from '../protocols/fmp4/boxes.ts';
 import { createRebase } from './rebase-timestamps.ts';
 
 interface Options {
-  /** The live windows. Where the node of one cannot be asked, what is kept is all that there is. */
+  /** Live windows. When the node of one is unreachable, only stored segments are available. */
   live: Pick<LiveSource, 'text' | 'open' | 'part'>;
   history: LiveHistory;
   store: Pick<BlobStore, 'read'>;
 }
 
-/** Of the one that is still being written, `bytes` are there. */
+/** Segment; of one still being written, only the first `bytes` exist. */
 type Segment = PublicSegment & { bytes?: number };
 type Span = BroadcastSpan & { streamId: string; dir: string };
 type Run = { parts: string[]; segments: Segment[] };
 
 const SOURCE = 'src';
 const INIT = 'init.mp4';
-/** Segments are told to the millisecond. */
+/** Tolerance for adjacent segments, whose times are rounded to milliseconds. */
 const JOINS_MS = 100;
 
-/** What is kept of broadcasts, and their live windows. */
+/** Combines the stored segments of broadcasts with their live windows. */
 export function createBroadcastSegments(options: Options): BroadcastSegments {
   return {
     async span(streamId, sinceMs) {
@@ -47,13 +47,13 @@ export function createBroadcastSegments(options: Options): BroadcastSegments {
       const segments = await segmentsOf(options, span.streamId);
       const whole = segments.filter(({ bytes }) => bytes === undefined);
       const found = await collect(options, span, segments);
-      // What is in the making may be gone where its encoder is.
+      // A segment in progress may have disappeared with its encoder.
       return found === null && whole.length < segments.length ? collect(options, span, whole) : found;
     },
   };
 }
 
-/** @returns null when the beginning is not there, or something has gone meanwhile. */
+/** @returns null when the start is missing, or a segment disappeared in the process. */
 async function collect(
   options: Options,
   { streamId, fromMs, untilMs, dir }: Span,
@@ -79,7 +79,10 @@ async function collect(
   return { parts: found.parts, isWhole, ...placeIn(found.segments, fromMs, untilMs) };
 }
 
-/** Oldest first, the one in the making too. A segment that is both kept and in the window is there once. */
+/**
+ * Returns the segments, oldest first, including the one being written. A segment that is both stored and in
+ * the window is listed once.
+ */
 async function segmentsOf({ live, history }: Options, streamId: string): Promise<Segment[]> {
   const window = parseMediaPlaylist((await live.text(streamId, `${SOURCE}.m3u8`))?.text ?? '');
   const byName = new Map<string, Segment>();
@@ -97,7 +100,7 @@ function nameOf({ epoch, file }: Pick<PublicSegment, 'epoch' | 'file'>): string 
   return `${epoch}/${file}`;
 }
 
-/** Where decoding has to begin for a segment; -1 where there is no such place. */
+/** Returns the index at which decoding has to begin for a segment; -1 when there is none. */
 function keyframeBefore(segments: readonly Segment[], index: number): number {
   for (let at = index; at >= 0; at -= 1) {
     const [segment, next] = [segments[at], segments[at + 1]];
@@ -112,7 +115,7 @@ function follows(before: PublicSegment, next: PublicSegment): boolean {
   return isSameRun && next.seq === before.seq + 1;
 }
 
-/** Without a gap, each with one init segment. */
+/** Splits segments into runs without gaps, each with one init segment. */
 function runsOf(segments: readonly Segment[]): Segment[][] {
   const runs: Segment[][] = [];
   for (const segment of segments) {
@@ -137,12 +140,12 @@ function hasPictures(init: Buffer): boolean {
   const moov = boxesIn(init).find(({ type }) => type === 'moov');
   return boxesIn(init, moov).some((trak) => {
     const hdlr = trak.type === 'trak' ? boxInside(init, trak, 'mdia', 'hdlr') : null;
-    // Behind version, flags and a place that is not used (ISO/IEC 14496-12 8.4.3).
+    // After version, flags and a reserved field (ISO/IEC 14496-12 8.4.3).
     return hdlr !== null && init.toString('latin1', hdlr.start + 8, hdlr.start + 12) === 'vide';
   });
 }
 
-/** @returns false when something has gone meanwhile. */
+/** @returns false when a segment disappeared in the process. */
 async function write(
   options: Options,
   streamId: string,
@@ -164,9 +167,9 @@ function placeOf(streamId: string, { epoch, rung }: Segment, file: string): Segm
 }
 
 /**
- * Out of the live window, or the store. The caller may change it.
+ * Reads from the live window, or the store. The caller may modify the result.
  *
- * @param bytes what is there of a file that is still being written.
+ * @param bytes available bytes of a file still being written.
  */
 async function read(
   { live, history, store }: Options,
@@ -175,14 +178,14 @@ async function read(
 ): Promise<Buffer | null> {
   const opened = await live.open(place).catch(() => null);
   const whole = await opened?.read().finally(() => opened.close());
-  // Others may be given the same bytes.
+  // Copied, since other callers may receive the same buffer.
   if (whole) return Buffer.from(whole.subarray(0, bytes));
   if (bytes !== undefined) return live.part(place, { offset: 0, bytes }).catch(() => null);
   const kept = await history.keyOf(place);
   return kept === null ? null : store.read(kept.key);
 }
 
-/** Where a span is in the media of segments, whose times may have gaps. */
+/** Locates a time span in the media of segments, whose times may have gaps. */
 function placeIn(
   segments: readonly Segment[],
   fromMs: number,

@@ -16,7 +16,7 @@ export interface HistoryKeeperOptions {
 
 /** Puts the finished segments of broadcasts that keep their history into the store (docs/decisions/dvr.md). */
 export interface DvrRecorder {
-  /** Begins with what there is to do, and is not waited for. Rejects when what is wanted cannot be read. */
+  /** Starts the pending work without waiting for it. Rejects when the desired state cannot be read. */
   sync(): Promise<void>;
   /** Resolves when nothing is under way. */
   stop(): Promise<void>;
@@ -28,7 +28,7 @@ const INIT = 'init.mp4';
 const HERE = constants.O_RDONLY | constants.O_NOFOLLOW;
 
 interface Lane {
-  /** Where the last segment begins that was dealt with. */
+  /** Start of the last processed segment. */
   doneMs: number;
   /** `<epoch>/<rung>` of the init segments that are in the store. */
   inits: Set<string>;
@@ -40,7 +40,7 @@ export function createHistoryKeeper(options: HistoryKeeperOptions): DvrRecorder 
   const lanes = new Map<string, Lane>();
   let isStopped = false;
 
-  /** In their order. What fails is tried again for as long as its files are there. */
+  /** Stores segments in order. Failures are retried as long as the files exist. */
   const run = async (broadcast: DvrBroadcast, lane: Lane, { dir, slots }: FinishedSegments) => {
     for (const slot of slots) {
       const { startMs } = slot;
@@ -112,7 +112,7 @@ function durationOf({ rungs }: LiveSlot): number {
   return Math.max(0, ...Object.values(rungs).map(({ durationSec }) => durationSec));
 }
 
-/** It has gone before it was kept: there is a gap. */
+/** Handles a file that disappeared before it was stored, which leaves a gap. */
 function absent(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
   throw error;

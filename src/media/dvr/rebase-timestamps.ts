@@ -1,10 +1,10 @@
 import { type Box, boxesIn, boxInside, timescaleOf } from '../protocols/fmp4/boxes.ts';
 
 /**
- * Lets the media times of segments (`tfdt`, ISO/IEC 14496-12 8.8.12) begin at 0 with the first of them: programs that
- * join files take the end of a file for its length.
+ * Rebases the media times of segments (`tfdt`, ISO/IEC 14496-12 8.8.12) to 0 at the first of them: programs
+ * that join files take the end time of a file for its duration.
  *
- * @returns what makes the media of a segment; they are given in their order, and changed.
+ * @returns a function that rebases a segment; segments are passed in order, and modified.
  */
 export function createRebase(init: Buffer): (segment: Buffer) => Buffer {
   const timescales = timescalesOf(init);
@@ -18,7 +18,7 @@ export function createRebase(init: Buffer): (segment: Buffer) => Buffer {
       if (isLarge) segment.writeBigUInt64BE(BigInt(moved), at);
       else segment.writeUInt32BE(moved, at);
     }
-    // An index in a segment has times of its own.
+    // A segment index contains times of its own.
     const media = boxesIn(segment).filter(({ type }) => type === 'moof' || type === 'mdat');
     return Buffer.concat(media.map((box) => segment.subarray(box.head, box.end)));
   };
@@ -43,7 +43,7 @@ function trackOf(init: Buffer, tkhd: Box): number {
 interface Time {
   track: number;
   ticks: number;
-  /** Where it stands. */
+  /** Offset in the segment. */
   at: number;
   isLarge: boolean;
 }

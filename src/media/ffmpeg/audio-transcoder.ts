@@ -4,11 +4,11 @@ import { liveLimits } from './limits.ts';
 import { spawnFfmpeg } from './process.ts';
 import type { FfmpegProgram } from './program.ts';
 
-/** One sandboxed ffmpeg that codes sound anew, as it comes. */
+/** Sandboxed ffmpeg that re-encodes audio as it arrives. */
 export interface AudioTranscoder {
   /** Left out while the program does not keep up. */
   write(bytes: Buffer): void;
-  /** Resolves when it does no more. */
+  /** Resolves when it has ended. */
   readonly gone: Promise<unknown>;
   stop(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface AudioTranscoder {
 interface SoundCoding {
   /** How its input is read: the last of it is the guard. */
   input: readonly string[];
-  /** Coder and container of what comes out, which is stereo at 48 kHz. */
+  /** Encoder and container options of the output, which is stereo at 48 kHz. */
   output: readonly string[];
   onBytes(bytes: Buffer): void;
   /** Logged when it ends by itself. */
@@ -24,10 +24,10 @@ interface SoundCoding {
 }
 
 const STOP_GRACE_MS = 500;
-/** What waits for a program that does not keep up. */
+/** Bytes buffered for a program that does not keep up. */
 const MOST_WAITING_BYTES = 2 ** 18;
 
-/** Starts it, and keeps the line of times of what is written. */
+/** Starts it, and keeps the timestamps of the written audio continuous. */
 export async function startAudioTranscoder(
   { ffmpeg, log }: { ffmpeg: FfmpegProgram; log: Logger },
   { input, output, onBytes, complaint }: SoundCoding,

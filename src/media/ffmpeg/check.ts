@@ -6,22 +6,25 @@ import { ENCODERS } from './codecs.ts';
 const run = promisify(execFile);
 
 export interface FfmpegInfo extends FfmpegCapabilities {
-  /** As ffmpeg prints it, such as `5.1.9-0+deb12u1`. */
+  /** Version as printed by ffmpeg, such as `5.1.9-0+deb12u1`. */
   version: string;
 }
 
-/** What differs between versions and builds. */
+/** Features that differ between versions and builds. */
 export interface FfmpegCapabilities {
   /** Reads HEVC, AV1 and VP9 in FLV (enhanced RTMP): since 6.1. */
   enhancedFlv: boolean;
-  /** Reads Opus in FLV, and what else came with the second version of enhanced RTMP: since 8.0. */
+  /** Reads Opus in FLV, and the other features of the second version of enhanced RTMP: since 8.0. */
   enhancedFlv2: boolean;
-  /** Makes ordinary pictures of HDR ones. */
+  /** Converts HDR to SDR by tone mapping. */
   canToneMap: boolean;
   canWriteWebp: boolean;
   /** That it encodes in software. */
   videoCodecs: readonly VideoCodec[];
-  /** The word for `-enc_time_base` that keeps the times of the source: 6.1 has a new one, later ones only that. */
+  /**
+   * Value of `-enc_time_base` that keeps the timestamps of the source: 6.1 has a new one, later versions only
+   * that.
+   */
   sourceTimeBase: '-1' | 'demux';
 }
 
@@ -33,8 +36,10 @@ const TIMEOUT_MS = 10_000;
 const INSTALL_HINT = 'install ffmpeg 5.1 or later with libx264 (Debian, Ubuntu: apt-get install ffmpeg)';
 
 /**
- * @param known what was found before: the same version is not asked again what it can do.
- * @throws {Error} whose message is one line that says what is missing and what to do.
+ * Detects the version and capabilities of ffmpeg.
+ *
+ * @param known previous result: the capabilities of an unchanged version are not probed again.
+ * @throws {Error} whose message is one line that names the missing feature and the remedy.
  */
 export async function checkFfmpeg(bin: string, known?: FfmpegInfo | null): Promise<FfmpegInfo> {
   const banner = await output(bin, ['-hide_banner', '-version']);
@@ -63,7 +68,10 @@ export async function checkFfmpeg(bin: string, known?: FfmpegInfo | null): Promi
   };
 }
 
-/** What this ffmpeg cannot do and a newer or fuller one can; each word is explained in docs/guides/processing.md. */
+/**
+ * Lists the features this ffmpeg lacks and a newer or fuller build has; docs/guides/processing.md explains
+ * each word.
+ */
 export function missingFeatures(info: FfmpegCapabilities): string[] {
   return [
     ...(info.enhancedFlv ? [] : ['ENHANCED_RTMP']),

@@ -1,8 +1,8 @@
 import type { VideoCodec } from '../../kernel/video-codecs.ts';
 
 /**
- * What may be decoded (docs/decisions/untrusted-media.md#decoders). A codec is called as ffprobe calls it; behind it are the
- * decoders that one build of ffmpeg or another has for it.
+ * Codecs that may be decoded (docs/decisions/untrusted-media.md#decoders). A key is the codec's name in
+ * ffprobe, the value its decoders in the various builds of ffmpeg.
  */
 
 const VIDEO: Readonly<Record<string, readonly string[]>> = {
@@ -30,7 +30,7 @@ const VIDEO: Readonly<Record<string, readonly string[]>> = {
   dvvideo: ['dvvideo'],
   mjpeg: ['mjpeg'],
   gif: ['gif'],
-  // What editors hand over.
+  // Codecs of video editors.
   prores: ['prores'],
   dnxhd: ['dnxhd'],
   cfhd: ['cfhd'],
@@ -83,10 +83,10 @@ export const ENCODERS: Readonly<Record<VideoCodec, string>> = {
   AV1: 'libsvtav1',
 };
 
-/** Of an uploaded or imported file. */
+/** Decoders for an uploaded or imported file. */
 export const FILE_DECODERS = [...Object.values(VIDEO), ...Object.values(SOUND)].flat().join(',');
 
-/** What is text already, so that it can be captions. */
+/** Text subtitles, which can be converted to captions. */
 const CAPTIONS: Readonly<Record<string, readonly string[]>> = {
   subrip: ['subrip', 'srt'],
   ass: ['ass', 'ssa'],
@@ -95,10 +95,10 @@ const CAPTIONS: Readonly<Record<string, readonly string[]>> = {
   text: ['text'],
 };
 
-/** Of captions, where they alone are wanted. */
+/** Decoders for extracting only captions. */
 export const CAPTION_DECODERS = Object.values(CAPTIONS).flat().join(',');
 
-/** Subtitles that are pictures, and how people call them. */
+/** Bitmap subtitles, and their common names. */
 export const PICTURE_CAPTIONS: Readonly<Record<string, string>> = {
   hdmv_pgs_subtitle: 'PGS',
   dvd_subtitle: 'VobSub',
@@ -106,17 +106,17 @@ export const PICTURE_CAPTIONS: Readonly<Record<string, string>> = {
   xsub: 'XSUB',
 };
 
-/** Of what an encoder may publish, and of what is recorded of it. */
+/** Decoders for codecs that an encoder may publish, and for recordings of them. */
 export const LIVE_DECODERS = ['h264', 'hevc', 'av1', 'vp9', 'aac', 'opus', 'mp3']
   .flatMap((codec) => VIDEO[codec] ?? SOUND[codec] ?? [])
   .join(',');
 
-/** Of what we have encoded for a moment, from one step to the next. */
+/** Decoder for our own intermediate files between two steps. */
 export const INTERMEDIATE_DECODERS = 'h264';
 
 /**
- * ffprobe opens a decoder for each track and gives up on a file when it may not, so it may open those of cover art and
- * subtitles. They are given nothing to decode.
+ * Additional decoders for cover art and subtitles: ffprobe opens a decoder for each track, and rejects a file
+ * when one is not allowed. They get no data to decode.
  */
 export const OPENED_FOR_VIDEO = `${FILE_DECODERS},bmp,libwebp,webp,tiff`;
 export const OPENED_FOR_SUBTITLES = [

@@ -1,9 +1,9 @@
 import type { VideoRange } from '../contract/index.ts';
 
-/** What a file says of its samples (ITU-T H.273), in the names of ffprobe; fields are absent where it says nothing. */
+/** Color description of a file (ITU-T H.273), in the names of ffprobe; unspecified fields are absent. */
 export interface ColorTags {
   pixelFormat: string;
-  /** Of the source, not of a rendition: all renditions get the same colors. */
+  /** Width of the source, not of a rendition: all renditions get the same colors. */
   width: number;
   height: number;
   range: VideoRange;
@@ -21,7 +21,7 @@ export interface OutputColor {
   matrix: string;
 }
 
-/** What zscale accepts (ITU-T H.273, tables 2 and 4); it fails on all others. */
+/** Values that zscale accepts (ITU-T H.273, tables 2 and 4); it fails on all others. */
 const PRIMARIES = [
   ...['bt709', 'bt470m', 'bt470bg', 'smpte170m', 'smpte240m', 'film', 'bt2020', 'smpte428', 'smpte431'],
   ...['smpte432', 'jedec-p22', 'ebu3213'],
@@ -42,7 +42,7 @@ const CONVERTIBLE_MATRICES = ['fcc', 'smpte240m'];
 const SCALE_MATRICES: Readonly<Record<string, string>> = {
   ...{ bt709: 'bt709', smpte170m: 'smpte170m', bt470bg: 'bt470', bt2020nc: 'bt2020' },
 };
-/** Matrices that mean that there are no luma and chroma, or that nothing is known. */
+/** Matrices without luma and chroma, or unknown ones. */
 const NO_MATRICES = ['gbr', 'unknown', 'reserved'];
 
 const BT709: OutputColor = { primaries: 'bt709', transfer: 'bt709', matrix: 'bt709' };
@@ -50,17 +50,17 @@ const BT601: OutputColor = { primaries: 'smpte170m', transfer: 'smpte170m', matr
 const BT2020: Omit<OutputColor, 'transfer'> = { primaries: 'bt2020', matrix: 'bt2020nc' };
 const HDR_TRANSFERS = { PQ: 'smpte2084', HLG: 'arib-std-b67' };
 
-/** Color of what is tone-mapped. */
+/** Color description of tone-mapped output. */
 export const TONE_MAPPED = BT709;
 
-/** Largest picture that players take for BT.601 when nothing is said. */
+/** Largest frame for which players assume BT.601 when the matrix is unspecified. */
 const SD = { long: 1024, short: 576 };
 
 const RGB = /^(?:0?(?:rgb|bgr)|argb|abgr|gbr|x2rgb|x2bgr|pal8|mono[bw])/;
 
 /**
- * Decides the color description of all renditions of a source. What the file says is kept; what it does not say, and the
- * matrix of RGB, is decided by the size of the source.
+ * Decides the color description of all renditions of a source. Specified values are preserved; unspecified
+ * ones, and the matrix of RGB, follow from the size of the source.
  */
 export function outputColor(source: ColorTags): OutputColor {
   const { range, primaries = '', transfer = '', matrix = '' } = source;
@@ -88,18 +88,24 @@ function guessOf({ width, height, matrix = '' }: ColorTags): OutputColor {
   return isKnown ? { ...guess, matrix } : guess;
 }
 
-/** Reports whether the pictures have a matrix that is neither common nor converted, so that players may show other colors. */
+/**
+ * Reports whether the video has a matrix that is neither common nor converted, so that players may show wrong
+ * colors.
+ */
 export function hasRareMatrix({ range, pixelFormat, matrix = '' }: ColorTags): boolean {
   if (range !== 'SDR' || RGB.test(pixelFormat)) return false;
   return ![...COMMON_MATRICES, ...CONVERTIBLE_MATRICES, ...NO_MATRICES, ''].includes(matrix);
 }
 
-/** Reports whether a file says all that `outputColor` decides. */
+/** Reports whether a file specifies everything that `outputColor` decides. */
 export function isTagged({ primaries = '', transfer = '', matrix = '' }: ColorTags): boolean {
   return [primaries, transfer, matrix].every((tag) => tag !== '' && tag !== 'unknown' && tag !== 'reserved');
 }
 
-/** Options of `scale` that convert samples to what `outputColor` decides; none where they are that already. */
+/**
+ * Returns the options of `scale` that convert samples to the result of `outputColor`; none when they match
+ * already.
+ */
 export function conversionOptions(source: ColorTags): string[] {
   const { pixelFormat, levels, matrix = '', range } = source;
   const isRgb = RGB.test(pixelFormat);
@@ -111,7 +117,7 @@ export function conversionOptions(source: ColorTags): string[] {
   ];
 }
 
-/** Options of `scale` for still images: JPEG and WebP are BT.601, and nothing in them can say otherwise. */
+/** Options of `scale` for still images: JPEG and WebP always use BT.601 and cannot specify another matrix. */
 export const STILL_COLORS = {
   jpeg: 'out_color_matrix=bt601:out_range=pc',
   webp: 'out_color_matrix=bt601:out_range=tv',

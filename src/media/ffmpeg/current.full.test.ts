@@ -11,7 +11,7 @@ const FOLDERS = 'transcode,live,recording,ingest';
 
 test('every media test passes with the current ffmpeg', { skip: NO_CURRENT_FFMPEG }, async () => {
   const files = globSync(`src/media/{${FOLDERS}}/*.test.ts`, { cwd: ROOT });
-  // Of this test run's own: a run within a run would report to it.
+  // Variable of the test runner: a nested run with it would report to this one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = spawn(
     process.execPath,

@@ -18,7 +18,9 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-test('the current ffmpeg encodes a ladder beside a copied top', { skip: NO_CURRENT_FFMPEG }, async () => {
+test('the current ffmpeg encodes a ladder alongside a copied top rendition', {
+  skip: NO_CURRENT_FFMPEG,
+}, async () => {
   const input = await make(dir, ...pictures('640x480', 25, 3), ...tone(3), ...H264, '-c:a', 'aac', 'in.mp4');
   const transcoder = testTranscoder({ ffmpeg: CURRENT_FFMPEG });
   const signal = AbortSignal.timeout(60_000);

@@ -2,21 +2,21 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HardwareKind } from '../../kernel/video-codecs.ts';
 
-/** What the sandbox has to show for device nodes. */
+/** Parts of the file system that the sandbox exposes for device nodes. */
 export interface ShownDevices {
-  /** Arguments of bubblewrap that make the nodes. */
+  /** Arguments for bubblewrap that bind the nodes. */
   nodes: string[];
-  /** The same for what libraries read of a graphics device. */
+  /** Arguments for bubblewrap that bind the files libraries read about a graphics device. */
   facts: string[];
   /** All that is shown. */
   paths: string[];
-  /** Who may open them, beside their owner. */
+  /** Groups whose members may open them, in addition to the owner. */
   groups: number[];
 }
 
 const NVIDIA = /^nvidia(?:\d+|ctl|-uvm|-uvm-tools)$/;
 
-/** The device nodes that there are for an interface: render nodes and those of NVIDIA, and no others. */
+/** Lists the device nodes available for an interface: render nodes and those of NVIDIA, and no others. */
 export async function deviceNodes(kind: HardwareKind, vaapiDevice: string): Promise<string[]> {
   if (kind === 'vaapi') return (await isDevice(vaapiDevice)) ? [vaapiDevice] : [];
   if (kind !== 'nvenc') return [];
@@ -31,7 +31,7 @@ async function isDevice(path: string): Promise<boolean> {
   );
 }
 
-/** @param paths what is none of the machine's devices is left out. */
+/** @param paths entries that are not devices of this machine are skipped. */
 export async function showDevices(paths: readonly string[]): Promise<ShownDevices> {
   const shown: ShownDevices = { nodes: [], facts: [], paths: [], groups: [] };
   for (const path of paths) {
@@ -39,14 +39,14 @@ export async function showDevices(paths: readonly string[]): Promise<ShownDevice
     if (found === null || !found.isCharacterDevice()) continue;
     shown.nodes.push('--dev-bind', path, path);
     shown.paths.push(path);
-    // Of root's group nobody is made a member.
+    // Root's group is never added.
     if (found.gid !== 0 && !shown.groups.includes(found.gid)) shown.groups.push(found.gid);
     await addFacts(shown, found.rdev);
   }
   return shown;
 }
 
-/** libdrm finds out by the number of a node which device it is of, and reads there who made it. */
+/** libdrm finds a device by the number of its node, and reads its vendor there. */
 async function addFacts(shown: ShownDevices, device: number): Promise<void> {
   const link = `/sys/dev/char/${majorOf(device)}:${minorOf(device)}`;
   const [node, folder] = await Promise.all([link, `${link}/device`].map((path) => realpath(path))).catch(
@@ -57,6 +57,6 @@ async function addFacts(shown: ShownDevices, device: number): Promise<void> {
   shown.paths.push(folder, link);
 }
 
-/** As the kernel of Linux packs them. */
+/** Extracts the major number, as packed by the Linux kernel. */
 const majorOf = (device: number) => (device >>> 8) & 0xfff;
 const minorOf = (device: number) => (device & 0xff) | ((device >>> 12) & 0xfff00);

@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** A program that behaves as told. */
+/** Creates a program from a script. */
 async function program(name: string, script: string): Promise<string> {
   const path = join(dir, name);
   await writeFile(path, `#!/bin/sh\n${script}\n`);
@@ -84,7 +84,7 @@ test('ffmpeg check: what this one lacks has a word', () => {
   ]);
 });
 
-test('ffmpeg check: what is missing is named in one line', async () => {
+test('ffmpeg check: missing features are named in one line', async () => {
   const bin = await program(
     'poor',
     fake('5.1', ' V....D libx264rgb  x\\n A..... aac   AAC\\n', '  E hlsx  x\\n'),
@@ -148,7 +148,7 @@ for (const [name, ignored, signal, graceMs] of [
   });
 }
 
-test('ffmpeg process: one that waits for its input is stopped at once, and finishes its file', async () => {
+test('ffmpeg process: one that waits for its input stops immediately, and finishes its file', async () => {
   let stdin: Writable | null = null;
   const input = (pipe: Writable) => {
     stdin = pipe;
@@ -196,7 +196,7 @@ test('ffmpeg progress: split anywhere, N/A is null', () => {
   }
 });
 
-test('ffmpeg process: a line without end is held by its beginning alone', () => {
+test('ffmpeg process: only the beginning of an endless line is buffered', () => {
   const lines: string[] = [];
   const read = lineReader((line) => lines.push(line));
   read('a\nb');
@@ -210,7 +210,7 @@ for (const [how, end] of [
   ['stopped', (child) => child.stop(20_000)],
   ['killed', (child) => child.kill('SIGKILL')],
 ] satisfies [string, (child: FfmpegProcess) => void][]) {
-  test(`ffmpeg process: a sandbox that is ${how} as it begins leaves nothing behind that holds our pipes`, async () => {
+  test(`ffmpeg process: a sandbox that is ${how} as it starts leaves no process that holds our pipes`, async () => {
     const late = await program('late', `sleep 60 &\nsleep 0.3\necho "{ \\"child-pid\\": $! }" >&3\nwait`);
     const child = spawnFfmpeg({ program: { command: [late], isSandboxed: true }, args: [], log });
     const startedMs = performance.now();

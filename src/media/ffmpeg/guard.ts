@@ -6,42 +6,42 @@ import { findSandbox, type SandboxView } from './sandbox.ts';
 
 const run = promisify(execFile);
 
-/** What one program on a user's file may take. */
+/** Resource limits of one program that reads a user's file. */
 export interface ProgramLimits {
   /** Address space, in bytes. */
   memoryBytes: number;
   /** CPU time of all its threads. */
   cpuSec: number;
-  /** Of each file that it writes. */
+  /** Size limit of each file it writes. */
   fileBytes: number;
-  /** Somebody waits for it: it goes before the long runs, which make way for everything. */
+  /** A user waits for the result: it runs at a higher priority than long jobs, which yield to everything. */
   isUrgent?: boolean;
-  /** Nobody waits for it at all. */
+  /** Lowest priority: its result is not urgent at all. */
   isIdle?: boolean;
   /** It reads a feed and must keep up with it: it keeps its priority. */
   isLive?: boolean;
-  /** It reserves far more addresses than it uses, as CUDA does: what it can write to counts instead. */
+  /** It reserves much more address space than it uses, as CUDA does: writable memory is limited instead. */
   isReserving?: boolean;
 }
 
 /** Shuts a program that reads what a user has sent in (docs/decisions/untrusted-media.md). */
 export interface Guard {
-  /** Why programs are shut in less well than they could be, in one line; null when they are not. */
+  /** Reason why programs are isolated less than possible, in one line; null when they are fully isolated. */
   readonly weakness: string | null;
   start(program: string, limits: ProgramLimits, view: SandboxView): Promise<Launch>;
 }
 
-/** How a program is started under the guard: its own arguments follow. */
+/** Command that starts a program under the guard; its own arguments are appended. */
 export interface Launch {
   /** Each part replaces itself by the next, so the process id stays up to the sandbox. */
   command: readonly string[];
-  /** The process is the sandbox: it tells on `INFO_FD` what runs in it. */
+  /** The process is the sandbox: it reports the process within on `INFO_FD`. */
   isSandboxed: boolean;
-  /** What it tells of is a sandbox again. */
+  /** The child it reports is another sandbox. */
   isNested?: boolean;
 }
 
-/** Where the sandbox says which process it has started. */
+/** File descriptor on which the sandbox reports the process it started. */
 export const INFO_FD = 3;
 
 /** Containers that a user's file may be: nothing that names other files. */
@@ -54,12 +54,12 @@ const NICE_URGENT = '1';
 const NICE_IDLE = '19';
 const TRY_TIMEOUT_MS = 5000;
 
-/** Codecs pad the picture to whole blocks. */
+/** Block size to which codecs pad the frame. */
 const BLOCK = 64;
 
 /**
- * Options that stand before the input of every ffmpeg that reads a publish, from its standard input. A picture that
- * grows behind the back of the header is not decoded.
+ * Returns the options before the input of every ffmpeg that reads a publish from standard input. A frame
+ * larger than the header announced is not decoded.
  */
 export function liveGuard(picture: { width: number; height: number } | null): string[] {
   const size = picture !== null && picture.width > 0 ? picture : null;
@@ -71,7 +71,7 @@ export function liveGuard(picture: { width: number; height: number } | null): st
   ];
 }
 
-/** The same for a source that is fetched, as one of these containers. */
+/** Returns the input options for a fetched source in one of these containers. */
 export function sourceGuard(format: 'mpegts' | 'mp4' | 'aac'): string[] {
   return [
     ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'mpegts,mov,mp4,m4a,3gp,3g2,mj2,aac'],
@@ -80,7 +80,7 @@ export function sourceGuard(format: 'mpegts' | 'mp4' | 'aac'): string[] {
   ];
 }
 
-/** The same for the pictures of somebody in a room, which come one after the other. */
+/** Returns the input options for the consecutive video frames of a room's participant. */
 export function roomVideoGuard(): string[] {
   return [
     ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'ivf', '-codec_whitelist', 'vp8,libvpx'],
@@ -88,7 +88,7 @@ export function roomVideoGuard(): string[] {
   ];
 }
 
-/** The same for a room as we put it together: our pixels, and the voices as they came. */
+/** Returns the input options for a mixed room: our pixels, and the audio as received. */
 export function roomMixGuard(): string[] {
   return [
     ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska,webm'],
@@ -96,7 +96,7 @@ export function roomMixGuard(): string[] {
   ];
 }
 
-/** The same for the pictures of an animated WebP, one after the other in a file of ours. */
+/** Returns the input options for the consecutive frames of an animated WebP in a file of ours. */
 export function webpGuard(path: string): string[] {
   return [
     ...readOnly('webp_pipe', 'webp'),
@@ -109,13 +109,13 @@ export function webpGuard(path: string): string[] {
   ];
 }
 
-/** The same for pixels of ours. */
+/** Input options for pixels we generated. */
 export const RAW_VIDEO_GUARD: readonly string[] = [
   ...['-protocol_whitelist', 'pipe', '-format_whitelist', 'matroska,webm'],
   ...['-codec_whitelist', 'rawvideo', '-f', 'matroska', '-i', 'pipe:0'],
 ];
 
-/** Options that stand before the input in every ffmpeg that reads a user's file. */
+/** Returns the options before the input in every ffmpeg that reads a user's file. */
 export function inputGuard(path: string, decoders = FILE_DECODERS): string[] {
   return [...fileOptions(decoders), '-i', `file:${path}`];
 }
@@ -124,13 +124,13 @@ function fileOptions(decoders: string): string[] {
   return [...readOnly(FORMATS, decoders), '-max_pixels', String(MAX_PIXELS)];
 }
 
-/** The same for ffprobe. */
+/** Returns the input options for ffprobe. */
 export function probeGuard(path: string): string[] {
   const opened = ['-codec_whitelist:v', OPENED_FOR_VIDEO, '-codec_whitelist:s', OPENED_FOR_SUBTITLES];
   return [...fileOptions(FILE_DECODERS), ...opened, '-i', `file:${path}`];
 }
 
-/** The same for a list that we wrote, of files of `format` that we made. */
+/** Returns the input options for a concat list written by us, with files of `format` created by us. */
 export function concatGuard(listPath: string, format: string, decoders: string): string[] {
   const input = ['-f', 'concat', '-safe', '0', '-i', `file:${listPath}`];
   return [...readOnly(`concat,${format}`, decoders), '-max_pixels', String(MAX_PIXELS), ...input];
@@ -142,10 +142,10 @@ function readOnly(formats: string, decoders: string): string[] {
 }
 
 /**
- * Finds out which means of the system work here; those that do not are left out.
+ * Detects which isolation features of the system work here; the others are left out.
  *
- * @param programs that it will be asked for.
- * @param hidden folders and files that no program may see but by its view: those of the platform.
+ * @param programs that will be started with it.
+ * @param hidden folders and files of the platform that no program may see except through its view.
  */
 export async function createGuard(
   programs: readonly string[] = [],

@@ -1,20 +1,20 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Hardware } from './hardware.ts';
 
-/** An encoder in hardware, shared by what this process makes. */
+/** Hardware encoder, shared by the encodes of this process. */
 export interface HardwarePool {
   readonly hardware: Hardware;
-  /** At most as many places as are free: none while it rests. */
+  /** Takes up to the given number of free sessions; none while it is paused. */
   take(wanted: number): number;
   give(count: number): void;
-  /** It has failed where the software has not: it is left alone for a while. */
+  /** Pauses the hardware for a while, after it failed where the software did not. */
   rest(): void;
 }
 
 /** A driver that was reset is back by then. */
 const REST_MS = 300_000;
 
-/** @param sessions encodes at once. */
+/** @param sessions maximum concurrent encodes. */
 export function createHardwarePool(hardware: Hardware, sessions: number, clock: Clock): HardwarePool {
   let free = sessions;
   let restsUntilMs = 0;

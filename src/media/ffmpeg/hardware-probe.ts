@@ -33,24 +33,24 @@ export interface HardwareSearch {
   log: Logger;
 }
 
-/** What encodes in hardware, and in one line each what does not and why. */
+/** Available hardware encoders, and one line for each task that does not work with the reason. */
 export interface HardwareProbeResult {
   hardware: Hardware | null;
-  /** By task, or by interface where none of it works. */
+  /** Failures by task, or by interface when none of its tasks works. */
   refusals: readonly { what: string; reason: string }[];
 }
 
 const NONE: HardwareProbeResult = { hardware: null, refusals: [] };
 const FRAMES = 12;
-/** Of the second keyframe. */
+/** Frame number of the second keyframe. */
 const FORCED = 6;
-/** The smallest rung that hardware is given; it is not made of whole blocks. */
+/** Smallest rung encoded in hardware; its size is not a multiple of the block size. */
 const SIZE = '426x240';
 const TRY_MS = 20_000;
 
 /**
- * Tries the interface out: each codec encodes some pictures with the options that are used later, shut in as it will be. What fails
- * in any way, or has keyframes elsewhere than where they were asked for, is left to the software
+ * Probes the interface: each codec encodes some frames with the options used later, in an equal sandbox. A
+ * codec that fails in any way, or has keyframes at other positions than requested, is left to the software
  * (docs/decisions/transcoding.md#hardware).
  */
 export async function findHardware(search: HardwareSearch): Promise<HardwareProbeResult> {
@@ -70,7 +70,7 @@ async function tryKind(search: HardwareSearch, kind: HardwareKind): Promise<Hard
   const nodes = await deviceNodes(kind, search.vaapiDevice);
   const hardware: Hardware = { kind, device, nodes, can: HARDWARE_TASKS };
   const plain = await tryTask(search, hardware, 'H264');
-  // Without that there is no ladder, and the others fail for the same reason.
+  // Without H.264 there is no ladder, and the other codecs fail for the same reason.
   if (plain !== null) return { hardware: null, refusals: [{ what: kind, reason: plain }] };
   const can: HardwareTask[] = ['H264'];
   const refusals: HardwareProbeResult['refusals'][number][] = [];
@@ -110,7 +110,7 @@ async function tryTask(
   return said?.replace(/ @ 0x[0-9a-f]+/g, '').slice(0, 300) ?? `it ended with ${code}`;
 }
 
-/** Pictures as those of a file, with one keyframe that is asked for. */
+/** Returns arguments that encode frames like those of a file, with one requested keyframe. */
 function tryArgs(hardware: Hardware, task: HardwareTask): string[] {
   const { is10Bit } = HARDWARE_PICTURES[task];
   const filters = [`format=${is10Bit ? 'yuv420p10le' : 'yuv420p'}`, ...uploadFilters(hardware.kind, is10Bit)];
@@ -133,7 +133,10 @@ function encoderArgsOf(kind: HardwareKind, task: HardwareTask): string[] {
   return fileEncoderArgs(kind, { ...HARDWARE_PICTURES[task], ceiling: BITRATE });
 }
 
-/** @param told by the muxer: `stream, dts, pts, duration, bytes, checksum`, and `F=0x0` behind what is no keyframe. */
+/**
+ * @param told output of the muxer: `stream, dts, pts, duration, bytes, checksum`, and `F=0x0` after a frame
+ *   that is not a keyframe.
+ */
 function judge(told: string): string | null {
   const lines = told.split('\n').filter((line) => /^\d/.test(line));
   if (lines.length !== FRAMES) return `${lines.length} of ${FRAMES} pictures came out`;

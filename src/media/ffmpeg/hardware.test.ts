@@ -41,18 +41,18 @@ test('each codec is tried by itself, shut in as it will be: what fails is left t
   for (const { reason } of refusals) assert.match(reason, /Unknown encoder 'av1_nvenc'/);
 });
 
-test('codecs that nobody wants are not tried', async () => {
+test('codecs that are not requested are not tried', async () => {
   const { hardware, refusals } = await find({ ffmpeg: await fake(), codecs: ['H264'] });
   assert.deepEqual([hardware?.can, refusals], [['H264', 'LIVE'], []]);
 });
 
-test('an encoder with keyframes where nobody asked for them is refused', async () => {
+test('an encoder with keyframes at unrequested positions is rejected', async () => {
   const deaf = await find({ ffmpeg: await fake({ isDeaf: true }), codecs: ['H264'] });
   const reason = 'its keyframes are not where they are asked for';
   assert.deepEqual(deaf, { hardware: null, refusals: [{ what: 'nvenc', reason }] });
 });
 
-test('without H.264, or a device, there is no hardware, and the reason is told in one line', async () => {
+test('hardware is unavailable without H.264 or a device, and the reason is one line', async () => {
   const lacking = await find({ ffmpeg: await fake({ encoders: ['hevc_nvenc'] }) });
   assert.equal(lacking.hardware, null);
   const bare = await find({ choice: 'vaapi' });
@@ -65,7 +65,7 @@ test('without H.264, or a device, there is no hardware, and the reason is told i
   assert.match(gone.refusals[0]?.reason ?? '', /\S/);
 });
 
-test('by itself it finds what there is; nobody who asks for software is kept waiting', async () => {
+test('the available hardware is found automatically, and software encoding does not wait for the search', async () => {
   assert.equal((await find({ choice: 'auto', ffmpeg: await fake() })).hardware?.kind, 'nvenc');
   const nothing = { hardware: null, refusals: [] };
   assert.deepEqual(await find({ choice: 'software', ffmpeg: '/nowhere/ffmpeg' }), nothing);
@@ -85,6 +85,5 @@ test('no more places than there are, and none while it rests', () => {
 });
 
 for (const kind of ['vaapi', 'nvenc'] as const) {
-  test(`every option exists that ${kind} is given`, () =>
-    assertOptionsExist('ffmpeg', kind, ['H264', 'HEVC']));
+  test(`every option passed to ${kind} exists`, () => assertOptionsExist('ffmpeg', kind, ['H264', 'HEVC']));
 }

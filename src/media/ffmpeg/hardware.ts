@@ -1,6 +1,6 @@
 import type { HardwareKind, VideoCodec } from '../../kernel/video-codecs.ts';
 
-/** What it is asked for: one codec with 8 or 10 bits each, and broadcasts, which are H.264. */
+/** Hardware tasks: one codec with 8 or 10 bits each, and broadcasts, which are H.264. */
 export const HARDWARE_TASKS = ['H264', 'HEVC', 'HEVC_10', 'AV1', 'AV1_10', 'LIVE'] as const;
 export type HardwareTask = (typeof HARDWARE_TASKS)[number];
 
@@ -16,18 +16,18 @@ export const HARDWARE_PICTURES: Readonly<Record<HardwareTask, Pick<HardwareEncod
 /** An encoder in hardware that works here (docs/decisions/transcoding.md#hardware). */
 export interface Hardware {
   kind: HardwareKind;
-  /** Of VAAPI; null for the others. */
+  /** VAAPI device; null for the others. */
   device: string | null;
-  /** What programs that encode with it have to be shown of `/dev`. */
+  /** Device nodes in `/dev` that programs encoding with it need. */
   nodes: readonly string[];
-  /** What it did when it was tried. */
+  /** Tasks that succeeded when probed. */
   can: readonly HardwareTask[];
 }
 
-/** What of a run it makes. */
+/** Part of a run that is encoded in hardware. */
 export interface HardwareUse {
   hardware: Hardware;
-  /** Of rungs. */
+  /** Names of the rungs. */
   names: ReadonlySet<string>;
 }
 
@@ -41,9 +41,9 @@ export interface HardwareEncode {
 }
 
 const NAMES: Readonly<Record<VideoCodec, string>> = { H264: 'h264', HEVC: 'hevc', AV1: 'av1' };
-/** Of the ceiling: encoders that know no constant quality keep to an average. */
+/** Share of the maximum bitrate: encoders without constant quality get it as their average. */
 const AVERAGE_SHARE = 0.75;
-/** About the picture of CRF 23, 25 and 35 of the software. */
+/** Quality that roughly equals CRF 23, 25 and 35 of the software encoders. */
 const NVENC_QUALITY: Readonly<Record<VideoCodec, string>> = { H264: '26', HEVC: '28', AV1: '34' };
 
 export function hardwareEncoder(kind: HardwareKind, codec: VideoCodec): string {
@@ -55,19 +55,22 @@ export function taskOf({ codec, is10Bit }: Pick<HardwareEncode, 'codec' | 'is10B
   return is10Bit ? `${codec}_10` : codec;
 }
 
-/** Options that stand before all inputs. */
+/** Returns the options before all inputs. */
 export function deviceArgs({ kind, device }: Pick<Hardware, 'kind' | 'device'>): string[] {
   if (kind !== 'vaapi' || device === null) return [];
   return ['-init_hw_device', `vaapi=va:${device}`, '-filter_hw_device', 'va'];
 }
 
-/** What pictures in memory pass at the end of their filters. */
+/** Returns the filters at the end of a chain for frames in memory. */
 export function uploadFilters(kind: HardwareKind, is10Bit: boolean): string[] {
   if (kind === 'vaapi') return [`format=${is10Bit ? 'p010le' : 'nv12'}`, 'hwupload'];
   return is10Bit ? ['format=p010le'] : [];
 }
 
-/** An encode of a file. No pictures are reordered, and every forced keyframe is one that can be begun with. */
+/**
+ * Returns the encoder options for a file. Frames are not reordered, and every forced keyframe is an access
+ * point.
+ */
 export function fileEncoderArgs(kind: HardwareKind, encode: HardwareEncode): string[] {
   const { codec, ceiling } = encode;
   return [
@@ -90,7 +93,7 @@ const FILE_ARGS: Readonly<Record<HardwareKind, Args>> = {
   videotoolbox: (encode) => ['-allow_sw', '0', ...average(encode)],
 };
 
-/** NVENC knows none of AV1, and takes the depth from the pictures. */
+/** Returns the profile options. NVENC has none for AV1, and takes the bit depth from the frames. */
 function profileArgs(kind: HardwareKind, { codec, is10Bit }: HardwareEncode): string[] {
   if (codec === 'H264') return ['-profile:v', 'high'];
   if (codec === 'HEVC') return ['-profile:v', is10Bit ? 'main10' : 'main'];

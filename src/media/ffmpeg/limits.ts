@@ -6,12 +6,12 @@ const GB = 2 ** 30;
 /** A ladder of 4K takes one or two; the rest is address space that threads reserve and do not use. */
 const BASE_BYTES = 6 * GB;
 const BYTES_PER_CORE = GB / 2;
-/** A broadcast has no end of its own, but nothing goes on for so many days of work. */
+/** CPU time per core: a broadcast has no natural end, but none uses seven days of work. */
 const CPU_SEC_PER_CORE = 7 * 86_400;
 
 const TRY_CPU_SEC = 30;
 
-/** What an ffmpeg that reads a publish may take. */
+/** Returns the limits of an ffmpeg that reads a publish. */
 export function liveLimits(fileBytes: number): ProgramLimits {
   const cores = availableParallelism();
   return {
@@ -22,12 +22,12 @@ export function liveLimits(fileBytes: number): ProgramLimits {
   };
 }
 
-/** CUDA reserves addresses for all memory that there is. */
+/** Reports whether the interface reserves address space: CUDA does for all existing memory. */
 export function reserves(kind: HardwareKind): boolean {
   return kind === 'nvenc';
 }
 
-/** What an ffmpeg may take that tries an encoder in hardware. */
+/** Returns the limits of an ffmpeg that probes a hardware encoder. */
 export function hardwareLimits(kind: HardwareKind): ProgramLimits {
   return { ...liveLimits(0), cpuSec: TRY_CPU_SEC, isReserving: reserves(kind) };
 }

@@ -44,7 +44,7 @@ after(() => rm(root, { recursive: true, force: true }));
 
 const text = (name: string) => readOutput(folder, name, 100).then(String);
 
-test('output: a file is opened, and one that is not there is told as such', async () => {
+test('output: an existing file is opened, and a missing one is reported as missing', async () => {
   assert.equal(await text('src/made'), 'media');
   await checkOutputs(folder);
   await assert.rejects(text('src/absent'), { code: 'ENOENT' });
@@ -62,7 +62,7 @@ for (const kind of KINDS) {
   });
 }
 
-test('output: a folder that is a link is not gone into', async () => {
+test('output: a folder that is a link is not entered', async () => {
   const outside = join(secret, '..');
   await rm(join(folder, 'src'), { recursive: true });
   await symlink(outside, join(folder, 'src'));

@@ -4,14 +4,14 @@ import { basename, dirname, join } from 'node:path';
 import { MediaFileError } from '../contract/index.ts';
 
 /**
- * On the host, where the platform is root: a number that neither Debian (up to 64999) nor systemd (up to 65519) gives
- * to anybody.
+ * User of the sandbox on the host, when the platform runs as root: a number that neither Debian (up to 64999)
+ * nor systemd (up to 65519) assigns.
  */
 export const SANDBOX_UID = 65_533;
 
 /**
- * A program that reads what a user has sent in has left something where a file of its own should be: a link, a pipe, a
- * file of somebody else. Only one that was taken over does.
+ * Thrown when a program that reads a user's file left something other than a regular file of its own as
+ * output: a link, a pipe, or another user's file. Only a compromised program does that.
  */
 export class UnsafeOutputError extends MediaFileError {
   readonly path: string;
@@ -25,22 +25,25 @@ export class UnsafeOutputError extends MediaFileError {
   }
 }
 
-/** No link is followed, and nobody waits for the other end of a pipe. */
+/** Flags that follow no link, and do not block on a pipe. */
 const NO_LINKS = constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** Open folders by their numbers: what is below one is reached past whatever its name has become. */
+/**
+ * Directory of the open file descriptors: entries of an open folder are reached through it even after a
+ * rename.
+ */
 const OPEN_FOLDERS = '/proc/self/fd';
 const hasOpenFolders = existsSync(OPEN_FOLDERS);
-/** What open says of links, sockets, and folders and files in each other's place. */
+/** Codes of open(2) for links and sockets, and when a folder or a file was expected. */
 const NOT_A_FILE = new Set(['ELOOP', 'ENOTDIR', 'EISDIR', 'ENXIO', 'ENODEV']);
 
 /**
- * Opens what a program under the guard has written, and nothing else: a regular file with one name, in folders that are
- * none but by name, of the user of the folder, of the program or of ours. The program may run meanwhile.
+ * Opens only output of a program under the guard: a regular file with a single name, in real folders (no
+ * links), owned by the owner of the folder, the user of the program or ours. The program may be running.
  *
- * @param folder that the program was given, or the one around the file that it was given.
+ * @param folder that was passed to the program, or the parent of the file that was passed to it.
  * @param name below it; parts between slashes are folders that the program may have replaced.
  * @param flags of open(2), to read by default.
- * @throws {UnsafeOutputError} for anything else; where there is nothing, the error of open (ENOENT).
+ * @throws {UnsafeOutputError} for anything else; for a missing file, the error of open (ENOENT).
  */
 export async function openOutput(
   folder: string,
@@ -62,9 +65,9 @@ export async function openOutput(
 }
 
 /**
- * The whole of a small file.
+ * Reads a small file completely.
  *
- * @throws {UnsafeOutputError} also when it is larger than any that such a program writes.
+ * @throws {UnsafeOutputError} also when it is larger than any output of such a program.
  */
 export async function readOutput(folder: string, name: string, maxBytes: number): Promise<Buffer> {
   const file = await openOutput(folder, name);
@@ -79,7 +82,7 @@ export async function readOutput(folder: string, name: string, maxBytes: number)
   }
 }
 
-/** Writes a file of ours into a folder that a program had. */
+/** Writes our file into a folder that a program had access to. */
 export async function writeOutput(folder: string, name: string, content: string | Buffer): Promise<void> {
   const file = await openOutput(folder, name, constants.O_WRONLY | constants.O_CREAT);
   try {
@@ -90,14 +93,14 @@ export async function writeOutput(folder: string, name: string, content: string 
   }
 }
 
-/** Removes a file, if it is there, and never one outside. */
+/** Removes a file if it exists, and never one outside the folder. */
 export async function removeOutput(folder: string, name: string): Promise<void> {
   await inFolder(folder, name, unlink).catch((error: unknown) => {
     if (!hasCode(error, MISSING)) throw error;
   });
 }
 
-/** Gives a file another name beside it; if it has gone, somebody has done so before. */
+/** Renames a file within its folder; a missing file was renamed before and is ignored. */
 export async function renameOutput(folder: string, name: string, to: string): Promise<void> {
   const move = (path: string) => rename(path, join(dirname(path), to));
   await inFolder(folder, name, move).catch((error: unknown) => {
@@ -118,7 +121,10 @@ export async function checkOutputs(folder: string): Promise<void> {
   }
 }
 
-/** What lies below a folder, without following a link; what goes meanwhile is passed over. */
+/**
+ * Yields the entries below a folder without following links; entries that disappear during the walk are
+ * skipped.
+ */
 export async function* entriesBelow(folder: string): AsyncGenerator<[string, Stats]> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name);
@@ -158,7 +164,10 @@ async function refusing(path: string, opening: Promise<FileHandle>): Promise<Fil
   }
 }
 
-/** Whom files in there may belong to. Where a file system has one owner for all, it is that of the folder. */
+/**
+ * Returns the accepted owners of files in the folder. On a file system with a single owner, that is the
+ * folder's owner.
+ */
 function ownersIn(folder: Stats): ReadonlySet<number> {
   const own = process.getuid?.() ?? folder.uid;
   return new Set([folder.uid, own, ...(own === 0 ? [SANDBOX_UID] : [])]);
@@ -166,8 +175,8 @@ function ownersIn(folder: Stats): ReadonlySet<number> {
 
 function problemOf(found: Stats, owners: ReadonlySet<number>): string | null {
   if (!found.isFile()) return 'is no regular file';
-  // The kernel may let it link what it cannot read (fs.protected_hardlinks).
-  // None is left when the program has put a newer file in its place since it was opened.
+  // The kernel may allow hard links to unreadable files (fs.protected_hardlinks). The count is 0 when the
+  // program has replaced the file since it was opened.
   if (found.nlink > 1) return `has ${found.nlink} names`;
   return owners.has(found.uid) ? null : `belongs to user ${found.uid}`;
 }

@@ -8,21 +8,21 @@ import { INFO_FD, type Launch } from './guard.ts';
 import { createProgressParser, type FfmpegProgress } from './progress.ts';
 
 export interface SpawnFfmpegOptions {
-  /** A name on the PATH or an absolute path, or what a `Guard` made of it. */
+  /** Name on the PATH, absolute path, or the result of a `Guard`. */
   program: string | Launch;
   args: string[];
   log: Logger;
-  /** The folder it runs in; ours by default. */
+  /** Working directory; ours by default. */
   cwd?: string;
-  /** Fills its standard input, which it has only then, and ends it. */
+  /** Fills standard input, which exists only with this option, and ends it. */
   input?: (stdin: Writable) => void;
-  /** When given, `-progress pipe:1 -nostats` is put before the arguments. */
+  /** Adds `-progress pipe:1 -nostats` before the arguments. */
   onProgress?: (progress: FfmpegProgress) => void;
-  /** What it prints, piece by piece; not together with `onProgress`. */
+  /** Receives its output in chunks; not together with `onProgress`. */
   onOutput?: (text: string) => void;
-  /** The same where it is no text. Where it throws, for what is not as it should be, the program is killed. */
+  /** Receives binary output. When it throws because of invalid output, the program is killed. */
   onBytes?: (bytes: Buffer) => void;
-  /** What it writes to `pipe:4`, `pipe:5` and so on, from `OUTPUT_FD` on. */
+  /** Receivers of the output to `pipe:4`, `pipe:5` and so on, from `OUTPUT_FD` on. */
   outputs?: readonly ((bytes: Buffer) => void)[];
 }
 
@@ -37,7 +37,7 @@ export interface FfmpegExit {
 }
 
 export interface FfmpegProcess {
-  /** Of ffmpeg or of the sandbox around it, which go together; 0 when it could not be started. */
+  /** Process ID of ffmpeg or of the sandbox around it, which end together; 0 when it could not be started. */
   pid: number;
   /** Never rejects. */
   exited: Promise<FfmpegExit>;
@@ -53,9 +53,9 @@ export interface FfmpegProcess {
 export const OUTPUT_FD = INFO_FD + 1;
 const STDERR_RING_BYTES = 64 * 1024;
 const STOP_GRACE_MS = 5000;
-/** A sandbox says sooner what its first process is. */
+/** Timeout for the sandbox to report its first process. */
 const UNTOLD_MS = 1000;
-/** What ends a program. */
+/** Signals that end a program. */
 const ENDING: readonly NodeJS.Signals[] = [
   ...(['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE'] as const),
   ...(['SIGKILL', 'SIGSEGV', 'SIGPIPE', 'SIGALRM', 'SIGTERM', 'SIGXCPU', 'SIGXFSZ', 'SIGSYS'] as const),
@@ -86,7 +86,7 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
   });
   const { stdin } = child;
   if (stdin) {
-    // That it has gone is told by the exit.
+    // A closed pipe is reported by the exit.
     stdin.on('error', () => {});
     options.input?.(stdin);
   }
@@ -108,7 +108,7 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
     exited,
     kill,
     stop: (graceMs = STOP_GRACE_MS) => {
-      // Who waits for its input hears no signal.
+      // A process blocked on its input ignores the signal.
       stdin?.destroy();
       return stopChild(kill, exited, graceMs);
     },
@@ -116,14 +116,15 @@ export function spawnFfmpeg(options: SpawnFfmpegOptions): FfmpegProcess {
 }
 
 /**
- * Sends signals into the sandbox, which does not hand them on. In there ffmpeg and the first process share a session
- * of their own, and the kernel keeps all but SIGKILL from the first process.
+ * Sends signals into the sandbox, which does not forward them. In there ffmpeg and the first process share a
+ * session of their own, and the kernel blocks all signals except SIGKILL for the first process.
  */
 function sandboxKill(child: ChildProcess, isNested: boolean): (signal: NodeJS.Signals) => void {
   let told = '';
   let isWanted = false;
   const init = () => Number(/"child-pid": *(\d+)/.exec(told)?.[1] ?? 0);
-  // The sandbox killed alone, as it begins, leaves its first process waiting for it, with our pipes open.
+  // The first process is killed too: if only the starting sandbox were killed, it would keep waiting and hold
+  // our pipes open.
   const end = () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const first = init() || childOf(child.pid ?? 0);
@@ -136,17 +137,17 @@ function sandboxKill(child: ChildProcess, isNested: boolean): (signal: NodeJS.Si
   });
   return (signal) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    // Behind the first process is the second sandbox, and behind that the program.
+    // The child of the first process is the second sandbox, whose child is the program.
     const inner = isNested ? childOf(childOf(init())) : init();
     if (signal !== 'SIGKILL' && inner !== 0 && sent(-inner, signal)) return;
-    // Without a session in there, ffmpeg has not begun: with the sandbox goes all that is in it.
+    // Without a session in the sandbox, ffmpeg has not started: killing the sandbox ends everything in it.
     if (init() > 0) return end();
     isWanted = true;
     if (signal === 'SIGKILL') setTimeout(end, UNTOLD_MS);
   };
 }
 
-/** The first child of a process; 0 when there is none. */
+/** Returns the first child of a process; 0 when there is none. */
 function childOf(pid: number): number {
   try {
     return Number.parseInt(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'), 10) || 0;
@@ -170,7 +171,7 @@ function sent(pid: number, signal: NodeJS.Signals): boolean {
 function waitForExit(child: ChildProcess, stderr: () => string, isSandboxed: boolean): Promise<FfmpegExit> {
   return new Promise((resolve) => {
     child.once('error', (error) => {
-      // Also emitted when a signal cannot be sent; then the process is still there and 'close' will come.
+      // Also emitted when a signal cannot be sent; then the process still exists and 'close' will follow.
       if (child.pid === undefined) {
         resolve({ code: null, signal: null, stderr: stderr(), spawnError: error.message });
       }
@@ -182,7 +183,10 @@ function waitForExit(child: ChildProcess, stderr: () => string, isSandboxed: boo
   });
 }
 
-/** The sandbox ends with 128 and the number of the signal that ended what is in it. */
+/**
+ * Returns the signal of an exit code: the sandbox exits with 128 plus the number of the signal that ended the
+ * program.
+ */
 function signalOf(code: number): NodeJS.Signals | null {
   return ENDING.find((name) => constants.signals[name] === code - 128) ?? null;
 }
@@ -226,7 +230,7 @@ function readText(stream: Readable | null, onText: (text: string) => void): void
   stream.on('error', () => {});
 }
 
-/** Keeps about the last `limit` characters without copying the whole ring for each line. */
+/** Creates a buffer of about the last `limit` characters, which does not copy everything for each line. */
 function createTextRing(limit: number): { push(text: string): void; text(): string } {
   let held = '';
   return {

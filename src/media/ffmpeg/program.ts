@@ -1,7 +1,7 @@
 import { checkFfmpeg, type FfmpegInfo } from './check.ts';
 import { createGuard, type Guard } from './guard.ts';
 
-/** The ffmpeg of this node for live media: what it is and what it runs under. */
+/** ffmpeg of this node for live media: its capabilities and its guard. */
 export interface FfmpegProgram {
   /** A name on the PATH or an absolute path. */
   bin: string;
@@ -10,9 +10,9 @@ export interface FfmpegProgram {
 }
 
 /**
- * @param guard default: one of its own.
- * @param known what was found before: the same version is not asked again what it can do.
- * @throws {Error} whose message is one line that says what is missing and what to do.
+ * @param guard default: a new one.
+ * @param known previous result: the capabilities of an unchanged version are not probed again.
+ * @throws {Error} whose message is one line that names the missing feature and the remedy.
  */
 export async function openFfmpeg(
   bin: string,

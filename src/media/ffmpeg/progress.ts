@@ -2,7 +2,7 @@ import { lineReader } from './text.ts';
 
 /** One block of `ffmpeg -progress`. */
 export interface FfmpegProgress {
-  /** Media time written so far, in milliseconds; null while ffmpeg says N/A. */
+  /** Media time written, in milliseconds; null while ffmpeg reports N/A. */
   outTimeMs: number | null;
   totalBytes: number | null;
   frame: number | null;

@@ -85,7 +85,7 @@ async function say(bin: string, view: SandboxView, isLive = false, by = guard): 
   return output.trim().split('\n');
 }
 
-test('sandbox: a program that was taken over reaches nothing but its input and output', {
+test('sandbox: a compromised program has access only to its input and output', {
   skip,
 }, async () => {
   const data = join(dir, 'data');
@@ -123,7 +123,7 @@ test('sandbox: a program that was taken over reaches nothing but its input and o
   assert.deepEqual(await say(bin, { reads: [input], writes: out }), allowed);
   assert.equal(connections, 0);
   assert.equal(await readFile(input, 'utf8'), 'secret');
-  // One that reads a broadcast has no input but what it is handed.
+  // A program that reads a broadcast has no input except its standard input.
   const live = await say(bin, { reads: [], writes: join(out, 'made') }, true);
   assert.deepEqual(live, ['write its output']);
   assert.equal(connections, 0);
@@ -141,12 +141,12 @@ test('sandbox: a program finds the devices of its encoder, and no others', { ski
   assert.deepEqual(await say(bin, NOTHING), [...plain, '0']);
 });
 
-test('sandbox: on the host the program is nobody we know, and has no capability', {
+test('sandbox: on the host the program runs as an unknown user without capabilities', {
   skip: skip || (process.getuid?.() === 0 ? false : 'only root can give it a user of its own'),
 }, async () => {
   const out = await mkdtemp(join(dir, 'host-'));
   const input = join(dir, 'private');
-  // What the platform wrote for itself alone is handed over, and nothing but that.
+  // A file readable only by the platform is made available, and no other.
   await writeFile(input, 'mine', { mode: 0o600 });
   const secret = join(dir, 'host-secret');
   await writeFile(secret, 'secret', { mode: 0o600 });
@@ -173,7 +173,7 @@ test('sandbox: on the host the program is nobody we know, and has no capability'
     const made = join(out, 'made');
     assert.equal(await readFile(made, 'utf8'), 'mine');
     assert.equal((await stat(made)).uid, SANDBOX_UID);
-    // As that user, on the host and without a sandbox.
+    // Reads as that user, on the host and without a sandbox.
     const other = { uid: SANDBOX_UID, gid: SANDBOX_UID };
     for (const path of [secret, `/proc/${process.pid}/environ`, `/proc/${process.pid}/mem`]) {
       assert.equal(spawnSync('cat', [path], other).status, 1, path);
@@ -183,7 +183,7 @@ test('sandbox: on the host the program is nobody we know, and has no capability'
   }
 });
 
-test('sandbox: a folder of ours among those of the system is not shown, but for what is needed', {
+test('sandbox: a folder of ours within a system folder is hidden, except for required files', {
   skip: skip || (await canWrite('/usr/local/lib')),
 }, async (t) => {
   const data = await mkdtemp('/usr/local/lib/marquee-test-');
@@ -207,7 +207,7 @@ test('sandbox: a folder of ours among those of the system is not shown, but for 
   assert.deepEqual(await say(bin, view, false, await createGuard([], [data, key])), [`cat ${input}`]);
 });
 
-test('sandbox: what the operator names is shown as it is, but for what is ours in it', { skip }, async () => {
+test('sandbox: paths named by the operator are shown, except for our files in them', { skip }, async () => {
   const [model, data] = [join(dir, 'named/model'), join(dir, 'named/data')];
   for (const folder of [model, join(data, 'run')]) await mkdir(folder, { recursive: true });
   for (const path of [`${model}/big.bin`, `${data}/secret`]) await writeFile(path, 'x', { mode: 0o644 });
@@ -251,7 +251,7 @@ test('sandbox: stop lets ffmpeg finish its file', { skip }, async () => {
   await assertDecodes(path);
 });
 
-test('sandbox: stop before ffmpeg has begun ends it too', { skip }, async () => {
+test('sandbox: stop also ends a process before ffmpeg has started', { skip }, async () => {
   const { started } = await encoder('early', 'x.mp4');
   const exit = await started.stop(3000);
   assert.ok(exit.code !== 0 || exit.signal !== null);
@@ -282,7 +282,7 @@ for (const [name, ignored, signal] of [
   });
 }
 
-test('sandbox: how a program ended is told as without one', { skip }, async () => {
+test('sandbox: exit codes and signals are reported as without a sandbox', { skip }, async () => {
   for (const [script, expected] of [
     ['exit 3', { code: 3, signal: null }],
     ['kill -SEGV $$', { code: null, signal: 'SIGSEGV' }],
@@ -305,7 +305,7 @@ test('guard: a program that does not start in the sandbox is named', { skip }, a
   assert.equal((await createGuard(['ffmpeg', 'ffprobe', join(dir, 'absent')])).weakness, null);
 });
 
-test('guard: without bubblewrap it says so, and starts programs all the same', async (t) => {
+test('guard: without bubblewrap it warns and still starts programs', async (t) => {
   const path = process.env.PATH;
   process.env.PATH = dir;
   t.after(() => {

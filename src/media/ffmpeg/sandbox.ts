@@ -8,32 +8,37 @@ import { entriesBelow, SANDBOX_UID, UnsafeOutputError } from './output.ts';
 
 const run = promisify(execFile);
 
-/** What of the file system a program finds, beside itself and its libraries. */
+/** Part of the file system visible to a program, in addition to itself and its libraries. */
 export interface SandboxView {
-  /** Files that it may read, under their own names. */
+  /** Files it may read, under their own names. */
   reads: readonly string[];
   /** The folder that it works in, or the one file that it writes. */
   writes: string | null;
   /**
-   * Files and folders that the operator names, under these names, links followed. Their modes stay as they are, and
-   * what of them is the platform's own stays hidden.
+   * Files and folders named by the operator, under these names, with links followed. Their modes are
+   * unchanged, and files of the platform in them stay hidden.
    */
   named?: readonly string[];
   /** Device nodes: of the encoder that it is to use. */
   devices?: readonly string[];
 }
 
-/** Bubblewrap, where it works: docs/decisions/untrusted-media.md has what it takes away. */
+/** Bubblewrap, where it works: docs/decisions/untrusted-media.md lists the restrictions. */
 export interface Sandbox {
-  /** Why the program has the user of the platform, which is root, on the host; null when it has one of its own. */
+  /**
+   * Reason why the program runs as the platform's user, which is root, on the host; null when it has its own
+   * user.
+   */
   readonly sharesRoot: string | null;
-  /** It has: two sandboxes lie in each other, and the outer one tells its process. */
+  /** The program has its own user: two sandboxes are nested, and the outer one reports its process. */
   readonly hasOwnUser: boolean;
-  /** The command that runs the program in it, and tells on `infoFd` which process that is. */
+  /** Returns the command that runs the program in the sandbox, and reports the process on `infoFd`. */
   enter(program: string, view: SandboxView, infoFd: number): Promise<string[]>;
 }
 
-/** Programs and libraries of the system, and what the loader asks. Nothing in them is of a user or of ours. */
+/**
+ * Programs and libraries of the system, and files of the loader. They contain nothing of a user or of ours.
+ */
 const SYSTEM = [
   ...['/usr/bin', '/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/libexec'],
   ...['/usr/local/bin', '/usr/local/lib', '/usr/local/lib64'],
@@ -46,7 +51,7 @@ const NOBODY = '65534';
 
 /** No other processes, and an end with its parent. */
 const PROCESSES = ['--unshare-pid', '--die-with-parent'];
-/** No rights, no network; signals reach it as its session alone. */
+/** Drops all capabilities and the network; signals reach it only as a session of its own. */
 const RIGHTS = [
   ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL', '--new-session'],
   ...['--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
@@ -59,8 +64,8 @@ const TRY_TIMEOUT_MS = 20_000;
 
 /**
  * @param programs that have to start in it.
- * @param hidden folders and files that it never shows, wherever they lie.
- * @returns why there is none, in one line, where it does not work.
+ * @param hidden folders and files that are never visible, wherever they are.
+ * @returns the sandbox, or the reason in one line when it does not work.
  */
 export async function findSandbox(
   programs: readonly string[],
@@ -81,7 +86,7 @@ export async function findSandbox(
   return reasons.find((reason) => reason !== null) ?? sandbox;
 }
 
-/** Why a program that is there does not start in it; null when it does. */
+/** Returns the reason why an existing program does not start in it; null when it does. */
 async function refusal(sandbox: Sandbox, program: string): Promise<string | null> {
   if ((await findProgram(program)) === null) return null;
   const [, ...args] = await sandbox.enter(program, { reads: [], writes: null }, STDOUT);
@@ -119,7 +124,7 @@ function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbo
       shown.push(...covers.flatMap(({ args }) => args), ...readOnly(named.filter(isHidden)));
       shown.push(...showArgs(ownFiles, view));
       shown.push(...foldersAbove(devices.paths), ...devices.facts);
-      // At the end: what is shown may lie below what is hidden.
+      // Applied last: visible paths may lie below hidden ones.
       for (const { path } of covers) shown.push('--remount-ro', path);
       const info = ['--info-fd', String(infoFd)];
       if (!hasOwnUser) {
@@ -133,7 +138,7 @@ function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbo
   };
 }
 
-/** Folders above what is shown have to be there for a user who is not root. */
+/** Creates the parent folders of visible paths, which a user other than root needs. */
 function foldersAbove(paths: readonly string[]): string[] {
   const above = new Set<string>();
   for (const path of paths) {
@@ -155,15 +160,15 @@ function showArgs(ownFiles: readonly string[], { reads, writes }: SandboxView): 
     ...foldersAbove(paths),
     ...readOnly(ownFiles),
     ...(writes === null ? [] : ['--bind', writes, writes]),
-    // Behind the folder: what is to be read may lie in it.
+    // After the folder, because inputs may lie in it.
     ...readOnly(reads),
   ];
 }
 
 /**
- * As root the view is made by one bubblewrap, which reaches all files, and entered by a second one as a user who reaches
- * no other. The processes are in a namespace of the first: when that goes they all go, and nobody has to be allowed to
- * kill them.
+ * Builds the nested sandbox for root: an outer bubblewrap, which can access all files, builds the view; a
+ * second one enters it as a user without access to other files. The processes are in a namespace of the
+ * first: when it ends, they all end, and no permission to kill them is needed.
  */
 function asOwnUser(
   shown: readonly string[],
@@ -183,9 +188,9 @@ function asOwnUser(
 }
 
 /**
- * What is there of what it is to read. A link would show what it leads to.
+ * Finds the existing inputs. A link would expose its target.
  *
- * @throws {UnsafeOutputError} when an input is no file: the program before has left it.
+ * @throws {UnsafeOutputError} when an input is not a regular file: the previous program has left it.
  */
 async function inputsOf({ reads }: SandboxView): Promise<{ path: string; mode: number }[]> {
   const inputs: { path: string; mode: number }[] = [];
@@ -198,7 +203,7 @@ async function inputsOf({ reads }: SandboxView): Promise<{ path: string; mode: n
   return inputs;
 }
 
-/** Gives what is written to the user of the sandbox, and lets it read what it is to read. */
+/** Transfers the output to the sandbox user, and sets the inputs readable. */
 async function handOver(
   inputs: readonly { path: string; mode: number }[],
   writes: string | null,
@@ -212,7 +217,7 @@ async function handOver(
   for await (const [path] of entriesBelow(writes)) await lchown(path, SANDBOX_UID, SANDBOX_UID);
 }
 
-/** By all. */
+/** Mode bit: readable by all. */
 const READABLE = 0o004;
 
 interface Cover {
@@ -220,7 +225,7 @@ interface Cover {
   args: string[];
 }
 
-/** Lays emptiness over what must not be seen and lies in one of the folders, under each of its names. */
+/** Covers hidden paths that lie in one of the folders with empty mounts, under each of their names. */
 async function coversOf(hidden: readonly string[], folders: readonly string[]): Promise<Cover[]> {
   const covers: Cover[] = [];
   for (const path of hidden) {
@@ -248,12 +253,12 @@ interface ProgramFiles {
   ownFiles: string[];
 }
 
-/** null when there is no such program. */
+/** Returns the program and its libraries; null when it does not exist. */
 async function findFiles(program: string): Promise<ProgramFiles | null> {
   const bin = await findProgram(program);
   if (bin === null) return null;
   if (isOfSystem(bin)) return { bin, ownFiles: [] };
-  // Fails on what is linked statically, and on scripts.
+  // Fails on statically linked binaries, and on scripts.
   const { stdout } = await run('ldd', [bin], { env: programEnvironment() }).catch(() => ({ stdout: '' }));
   const linked = stdout.match(/\/\S+(?= \(0x)/g) ?? [];
   return { bin, ownFiles: [bin, ...linked].filter((path) => !isOfSystem(path)) };
@@ -263,7 +268,7 @@ function isOfSystem(path: string): boolean {
   return SYSTEM.some((folder) => path.startsWith(`${folder}/`));
 }
 
-/** The program itself, behind all links. */
+/** Returns the real path of the program, with all links resolved. */
 async function findProgram(name: string): Promise<string | null> {
   const folders = name.includes('/') ? [''] : programEnvironment().PATH.split(delimiter);
   for (const folder of folders) {
@@ -276,7 +281,7 @@ async function findProgram(name: string): Promise<string | null> {
   return null;
 }
 
-/** The first line of what bubblewrap says when it fails; null when it works. */
+/** Returns the first line of bubblewrap's error output; null when it works. */
 async function complaint(args: readonly string[]): Promise<string | null> {
   try {
     await run('bwrap', args, { timeout: TRY_TIMEOUT_MS, env: programEnvironment() });

@@ -1,9 +1,12 @@
-/** What programs print, read within bounds: a program that a file has taken over may print without end. */
+/** Reads program output within limits: a compromised program may print endlessly. */
 
 /** A line of a program has no use for more. */
 export const MAX_LINE_CHARS = 16_384;
 
-/** Hands over whole lines of text that comes in pieces, cut at `MAX_LINE_CHARS`; a line without an end is left out. */
+/**
+ * Emits complete lines of text that arrives in chunks, cut at `MAX_LINE_CHARS`; an unterminated line is
+ * dropped.
+ */
 export function lineReader(onLine: (line: string) => void): (text: string) => void {
   let rest = '';
   return (text) => {
@@ -17,7 +20,7 @@ export function lineReader(onLine: (line: string) => void): (text: string) => vo
 /** A report that is short or of no use: `isTooLong` is raised when it has more than `maxChars`. */
 export interface ReportReader {
   onOutput(text: string): void;
-  /** Aborts when there is too much of it. */
+  /** Aborts when the text exceeds the limit. */
   readonly isTooLong: AbortSignal;
   text(): string;
 }

@@ -30,7 +30,7 @@ beforeEach(() => {
   });
 });
 
-/** So many seconds at this rate. */
+/** Sends at the given rate for the given number of seconds. */
 async function send(rate: number, seconds: number) {
   kbps = rate;
   for (let i = 0; i < seconds; i++) {
@@ -39,7 +39,7 @@ async function send(rate: number, seconds: number) {
   }
 }
 
-test('who sends too much is warned after ten seconds, and cut off after twenty', async () => {
+test('an encoder above its grant is warned after ten seconds, and disconnected after twenty', async () => {
   await send(15_000, 60);
   assert.equal(ceiling.isOver('str_a'), false);
   await send(15_001, 9);
@@ -52,7 +52,7 @@ test('who sends too much is warned after ten seconds, and cut off after twenty',
   assert.deepEqual(told, ['BITRATE_OVER_PLAN', 'kicked']);
 });
 
-test('who sends less in time goes on', async () => {
+test('an encoder that lowers its bitrate in time continues', async () => {
   await send(50_000, 15);
   await send(10_000, 1);
   assert.equal(ceiling.isOver('str_a'), false);

@@ -3,20 +3,20 @@ import type { IngestEngine, IngestSession, RejectionIssue } from '../contract/in
 interface Options {
   engine: Pick<IngestEngine, 'list' | 'stats' | 'kick'>;
   onRefused(session: IngestSession, issue: RejectionIssue): Promise<void>;
-  /** How long somebody may send too much before the warning, and again after it; ten seconds. */
+  /** Time with an excessive bitrate before the warning, and again before the end; ten seconds. */
   patienceMs?: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns the milliseconds of a monotonic clock. */
   now?: () => number;
 }
 
-/** Who sends more than its grant for so long is warned, and after as long again cut off. */
+/** Time above the grant after which a publisher is warned; after as long again it is disconnected. */
 const PATIENCE_MS = 10_000;
 
 /** The ceiling of what encoders send (docs/decisions/plans.md). */
 export interface BitrateCeiling {
   /** Looks at every publish; to be called each second. */
   check(): Promise<void>;
-  /** Is the publish of this stream to be warned? */
+  /** Reports whether a warning is due for the publish of this stream. */
   isOver(streamId: string): boolean;
 }
 

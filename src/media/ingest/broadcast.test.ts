@@ -16,13 +16,13 @@ import { FrameRateMeter } from './frame-rate.ts';
 import { GopCache } from './gop-cache.ts';
 import { MediaStats } from './media-stats.ts';
 
-/** A reader whose far side takes nothing until told to. */
+/** Sink whose remote side reads nothing until released. */
 class TestSink implements FlvSink {
   chunks: Buffer[] = [];
   queued = 0;
   ended = false;
   stuck = false;
-  /** Also of what has been taken, to look at its memory. */
+  /** Retains written chunks, to inspect their memory. */
   keepsReferences = false;
   maxQueued = 0;
 
@@ -61,7 +61,7 @@ function withHeaders(broadcast: Broadcast): Broadcast {
   return broadcast;
 }
 
-test('a new reader begins with the headers and the group of pictures', () => {
+test('a new reader begins with the headers and the GOP', () => {
   const broadcast = withHeaders(new Broadcast({ readerQueueBytes: 1e6 }));
   for (const [at, key] of [
     [1000, true],
@@ -78,7 +78,7 @@ test('a new reader begins with the headers and the group of pictures', () => {
   assert.deepEqual(sink.times().at(-1), 2080);
 });
 
-test('a reader that comes within a group too large to keep waits for the next keyframe', () => {
+test('a reader that joins in a GOP too large to cache waits for the next keyframe', () => {
   const broadcast = withHeaders(new Broadcast({ readerQueueBytes: 1e6, gop: { bytes: 1000, tags: 100 } }));
   feedVideo(broadcast, 1000, true, 600);
   feedVideo(broadcast, 1040, false, 600);
@@ -91,7 +91,7 @@ test('a reader that comes within a group too large to keep waits for the next ke
   assert.deepEqual(sink.times(), [1, 1, 2000, 2040]);
 });
 
-test('a slow reader holds bounded memory, and goes on at a keyframe once it has caught up', () => {
+test('a slow reader holds bounded memory, and resumes at a keyframe once it has caught up', () => {
   const limit = 100_000;
   const broadcast = withHeaders(new Broadcast({ readerQueueBytes: limit }));
   const slow = new TestSink();
@@ -112,7 +112,7 @@ test('a slow reader holds bounded memory, and goes on at a keyframe once it has 
   assert.deepEqual(slow.times().slice(before), [41_000, 41_040]);
 });
 
-test('a reader that was away gets the headers that changed meanwhile', () => {
+test('a reader that was skipped gets the headers changed in the interim', () => {
   const broadcast = withHeaders(new Broadcast({ readerQueueBytes: 1000 }));
   const sink = new TestSink();
   broadcast.attach(sink);
@@ -125,7 +125,7 @@ test('a reader that was away gets the headers that changed meanwhile', () => {
   assert.deepEqual(sink.times(), [1, 1, 100, 300, 1, 400]);
 });
 
-test('sound alone needs no keyframe', () => {
+test('a stream without video needs no keyframe', () => {
   const broadcast = new Broadcast({ readerQueueBytes: 1000 });
   broadcast.setHeader(FlvTagType.audio, flvTag(FlvTagType.audio, 0, audioHeader(AAC_48K_STEREO)));
   const sink = new TestSink();
@@ -135,7 +135,7 @@ test('sound alone needs no keyframe', () => {
   assert.equal(parseFlv(Buffer.concat(sink.chunks)).flags, 4, 'the file header announces sound only');
 });
 
-test('the end ends every reader, also one that comes after it', () => {
+test('the end ends every reader, also one that joins after it', () => {
   const broadcast = withHeaders(new Broadcast({ readerQueueBytes: 1000 }));
   const [reader, gone, late] = [new TestSink(), new TestSink(), new TestSink()];
   broadcast.attach(reader);
@@ -187,7 +187,7 @@ test('memory for keyframes that follow a large group is as small as they are', (
   assert.ok(add(100).buffer.byteLength < 100_000, `${add(100).buffer.byteLength} bytes for one tag`);
 });
 
-test('frame rates are measured from timestamps in whole milliseconds', () => {
+test('frame rates are measured from integer millisecond timestamps', () => {
   for (const fps of [15, 23.976, 25, 29.97, 30, 50, 60, 120]) {
     const meter = new FrameRateMeter();
     let result: number | null = null;
@@ -196,7 +196,7 @@ test('frame rates are measured from timestamps in whole milliseconds', () => {
   }
 });
 
-test('rates are those of the whole seconds before', () => {
+test('rates are those of the previous complete seconds', () => {
   const stats = new MediaStats(0);
   assert.deepEqual(stats.rates(0), { bitrateKbps: 0, fps: 0 });
   for (let at = 0; at < 3000; at += 100) {

@@ -1,14 +1,16 @@
 import { FlvTagType, flvHeader, samePayload } from '../protocols/flv/tags.ts';
 import { GopCache, type GopLimits } from './gop-cache.ts';
 
-/** Where a reader's bytes go. */
+/** Output of one reader. */
 export interface FlvSink {
-  /** The bytes stay as they are until `queuedBytes` has been 0, and may change then. */
+  /** Writes bytes, which must not change until `queuedBytes` has been 0. */
   write(bytes: Buffer): void;
-  /** What is written from here on may wait a moment for more; `flush` ends the wait. */
+  /** Lets subsequent writes wait briefly to be batched; `flush` ends the wait. */
   hold(): void;
   flush(): void;
-  /** Bytes written that the other side has not taken yet, and which are still held by reference. */
+  /**
+   * Returns the written bytes that the remote side has not read yet, and which are still held by reference.
+   */
   queuedBytes(): number;
   end(): void;
 }
@@ -22,7 +24,10 @@ export interface BroadcastLimits {
 interface Reader {
   sink: FlvSink;
   state: 'new' | 'waiting-for-keyframe' | 'flowing';
-  /** The headers this reader has got; an older number than the broadcast's means new ones are due. */
+  /**
+   * Version of the headers this reader has received; a lower number than the broadcast's means new ones are
+   * due.
+   */
   headersVersion: number;
 }
 
@@ -52,7 +57,7 @@ export class Broadcast {
     return this.#readers.size;
   }
 
-  /** @returns detaches the reader without ending it, for when its connection has gone. */
+  /** @returns a function that detaches the reader without ending it, for when its connection is closed. */
   attach(sink: FlvSink): () => void {
     if (this.#ended) {
       sink.end();
@@ -88,7 +93,9 @@ export class Broadcast {
     return true;
   }
 
-  /** A coded frame. Sequence headers come by `setHeader` and reach readers before the next frame. */
+  /**
+   * Handles a coded frame. Sequence headers arrive by `setHeader` and reach readers before the next frame.
+   */
   frame(type: number, timestamp: number, payload: Buffer, keyframe: boolean): void {
     if (type === FlvTagType.video) this.#hasVideo = true;
     else this.#hasAudio = true;
@@ -96,10 +103,10 @@ export class Broadcast {
       this.#flowing = true;
       for (const reader of this.#readers) this.#begin(reader);
     }
-    // A keyframe begins the memory of the GOP anew: nothing of the last one may wait any longer.
+    // A keyframe resets the memory of the GOP: tags of the previous one are flushed before.
     if (keyframe) for (const reader of this.#readers) reader.sink.flush();
     const tag = this.#gop.add(type, timestamp, payload, keyframe, this.#allTaken);
-    // Between keyframes a few frames go out together; a keyframe ends a segment and goes at once.
+    // Between keyframes, several frames are sent together; a keyframe ends a segment and is sent immediately.
     const waits = this.#hasVideo && !keyframe;
     for (const reader of this.#readers) {
       if (waits) reader.sink.hold();
@@ -114,7 +121,9 @@ export class Broadcast {
     return true;
   };
 
-  /** Readers get what is queued and then a clean end of file, so that ffmpeg finishes its output. */
+  /**
+   * Ends all readers after the queued bytes with a regular end of file, so that ffmpeg finishes its output.
+   */
   end(): void {
     this.#ended = true;
     for (const reader of this.#readers) reader.sink.end();
@@ -122,7 +131,7 @@ export class Broadcast {
     this.#gop.clear();
   }
 
-  /** The head of the file and the GOP; without a GOP the reader waits, if there are pictures to wait for. */
+  /** Sends the file header and the GOP; without a GOP the reader waits for one, if the stream has video. */
   #begin(reader: Reader): void {
     reader.sink.write(flvHeader({ audio: this.#hasAudio, video: this.#hasVideo }));
     this.#sendHeaders(reader);

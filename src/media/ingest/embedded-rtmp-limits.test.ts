@@ -62,7 +62,7 @@ test('no handshake, and no publish after it, end in time', async (t) => {
   await Promise.all([mute.closedSoon(), halting.closedSoon()]);
 });
 
-test('what is not RTMP is cut at its first byte', async (t) => {
+test('a connection that is not RTMP is closed at its first byte', async (t) => {
   const ingest = await startIngest(t);
   for (const text of ['G', '\x16', '\x06', '\x00']) {
     const client = await RtmpClient.open(ingest.port);
@@ -72,7 +72,7 @@ test('what is not RTMP is cut at its first byte', async (t) => {
   }
 });
 
-test('what an encoder sends is acknowledged by the window it asked for', async (t) => {
+test('data of an encoder is acknowledged by the window it requested', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.send(windowAckSize(10_000));
@@ -83,7 +83,7 @@ test('what an encoder sends is acknowledged by the window it asked for', async (
   assert.ok((ack?.payload.readUInt32BE(0) ?? 0) >= 10_000);
 });
 
-test('without a window from the encoder, 2.5 MB are acknowledged', async (t) => {
+test('2.5 MB are acknowledged when the encoder sets no window', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.setChunkSize(65536);
@@ -91,7 +91,7 @@ test('without a window from the encoder, 2.5 MB are acknowledged', async (t) => 
   await client.until(() => client.received.some((message) => message.type === 3));
 });
 
-test('a ping is answered', async (t) => {
+test('a ping gets a response', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.send({ type: 4, streamId: 0, timestamp: 0, payload: Buffer.from('000600001234', 'hex') });
@@ -100,7 +100,7 @@ test('a ping is answered', async (t) => {
   );
 });
 
-test('RTMPS is the same server behind TLS, limits included', async (t) => {
+test('RTMPS has all properties of the plain server, limits included', async (t) => {
   const ca = await createTestCa();
   t.after(() => ca.close());
   const tls = { port: 0, ...(await ca.issue(['127.0.0.1'])) };

@@ -14,7 +14,7 @@ import {
 } from '../../../test/rtmp/media.ts';
 import { systemClock } from '../../kernel/clock.ts';
 
-test('a new sequence header within the publish is told, a repeated one is not', async (t) => {
+test('a new sequence header within the publish is reported, a repeated one is not', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.media('video', 0, videoHeader(AVC_360P30));
@@ -30,7 +30,7 @@ test('a new sequence header within the publish is told, a repeated one is not', 
   );
 });
 
-test('a header that changes with each frame is told a few times, and the last one is', async (t) => {
+test('a header that changes with each frame is reported a few times, the last one included', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   for (let at = 0; at < 500; at += 1) {
@@ -75,7 +75,7 @@ test('figures: bytes on the wire, keyframe interval, last media', async (t) => {
   assert.equal(ingest.engine.stats('ing_unknown'), null);
 });
 
-test('timestamps that jump, and sound that comes apart from the picture', async (t) => {
+test('timestamp jumps, and audio and video out of sync, are reported as issues', async (t) => {
   const ingest = await startIngest(t);
   const issuesOf = (session?: { sessionId: string }) =>
     ingest.engine.stats(session?.sessionId ?? '')?.issues ?? [];
@@ -129,7 +129,7 @@ test('readers: an unknown session is at its end, a known one ends cleanly with t
   }
 });
 
-test('timestamps above 24 and 31 bits reach the reader whole', async (t) => {
+test('timestamps above 24 and 31 bits reach the reader unchanged', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   const [session] = ingest.sessions('start');
@@ -195,7 +195,7 @@ function frameOf(keyframe: boolean, ...units: Buffer[]): Buffer {
 const IDR = Buffer.from('65aabb', 'hex');
 const SLICE = Buffer.from('41aabb', 'hex');
 
-test('a picture that grows behind the back of the header ends the publish, with the reason before it', async (t) => {
+test('a frame larger than the header announced ends the publish after its reason', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   const record = Buffer.from(AVC_1080P60, 'hex');
@@ -209,7 +209,7 @@ test('a picture that grows behind the back of the header ends the publish, with 
   assert.deepEqual(told, ['RESOLUTION_CHANGED']);
 });
 
-test('keyframes that none can begin with are told', async (t) => {
+test('keyframes that are not access points are reported', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.media('video', 0, videoHeader(AVC_360P30));

@@ -35,7 +35,7 @@ for (const [what, properties] of [
   });
 }
 
-test('connect names all that is taken by enhanced RTMP', async (t) => {
+test('connect names all codecs accepted in enhanced RTMP', async (t) => {
   const ingest = await startIngest(t);
   const client = await RtmpClient.connected(ingest.port);
   t.after(() => client.destroy());
@@ -93,7 +93,7 @@ test('a rejected key is refused by BadName, starts nothing, and its media is ign
   assert.deepEqual(ingest.engine.list(), []);
 });
 
-test('an authorise hook that fails or hangs refuses', async (t) => {
+test('an authorize hook that fails or hangs rejects', async (t) => {
   const failing = await startIngest(t, {}, { authorise: () => Promise.reject(new Error('down')) });
   const first = await RtmpClient.connected(failing.port);
   assert.equal(await first.publish('key-a'), REFUSED);
@@ -140,7 +140,7 @@ test('media sent before Publish.Start waits for the acceptance and is then used'
   assert.equal(session.video?.width, 640);
 });
 
-test('a player is refused and what it sends reaches nobody', async (t) => {
+test('a player is rejected, and its messages are not forwarded', async (t) => {
   const ingest = await startIngest(t);
   const encoder = await openPublisher(t, ingest.port, 'key-a');
   const player = await RtmpClient.connected(ingest.port);
@@ -188,7 +188,7 @@ test('another app, an empty key and an endless key are refused without asking', 
   assert.deepEqual(ingest.calls, []);
 });
 
-test('an app of many slashes keeps nobody waiting', async (t) => {
+test('an app of many slashes does not block other connections', async (t) => {
   const ingest = await startIngest(t);
   const client = await RtmpClient.handshaken(ingest.port);
   const begun = performance.now();
@@ -226,7 +226,7 @@ for (const [how, cut] of [
   ['RST', (client: RtmpClient) => client.reset()],
   ['FIN', (client: RtmpClient) => client.destroy()],
 ] as const) {
-  test(`a connection that breaks (${how}) is reported at once`, async (t) => {
+  test(`a connection that breaks (${how}) is reported immediately`, async (t) => {
     const ingest = await startIngest(t);
     const client = await openPublisher(t, ingest.port, 'key-a');
     const at = performance.now();
@@ -279,7 +279,7 @@ test('a second encoder takes the stream over while the first is silent', async (
   assert.equal(next.isClosed, false);
 });
 
-test('encoders that come at once are taken one after another, each with one start and one end', async (t) => {
+test('concurrent encoders are accepted one after another, each with one start and one end', async (t) => {
   const ingest = await startIngest(t, {}, { onStart: () => sleep(10) });
   const clients = await Promise.all(Array.from({ length: 6 }, () => RtmpClient.connected(ingest.port)));
   t.after(() => {
@@ -294,7 +294,7 @@ test('encoders that come at once are taken one after another, each with one star
   assert.equal(ingest.engine.list().length, 1);
 });
 
-test('an encoder that goes away while its key is checked neither starts nor replaces', async (t) => {
+test('an encoder that disconnects while its key is checked neither starts nor replaces', async (t) => {
   const gate = Promise.withResolvers<void>();
   const ingest = await startIngest(
     t,
@@ -312,7 +312,7 @@ test('an encoder that goes away while its key is checked neither starts nor repl
   await waitFor(() => ingest.calls.length === 3);
   client.reset();
   assert.equal(await answer.catch(() => 'closed'), 'closed');
-  // A whole publish on another connection proves that the server has seen the reset.
+  // A complete publish on another connection proves that the server has seen the reset.
   await openPublisher(t, ingest.port, 'key-b');
   gate.resolve();
   await openPublisher(t, ingest.port, 'key-c');
@@ -324,7 +324,7 @@ test('an encoder that goes away while its key is checked neither starts nor repl
   assert.equal(old.isClosed, false);
 });
 
-test('an encoder that goes away while it replaces another does not start', async (t) => {
+test('an encoder that disconnects while it replaces another does not start', async (t) => {
   const gate = Promise.withResolvers<void>();
   const ingest = await startIngest(t, {}, { onEnd: () => gate.promise });
   await openPublisher(t, ingest.port, 'key-a-1');
@@ -342,7 +342,7 @@ test('an encoder that goes away while it replaces another does not start', async
   );
 });
 
-test('an encoder that goes away within the start hook is ended after it', async (t) => {
+test('an encoder that disconnects during the start hook is ended after it', async (t) => {
   const gate = Promise.withResolvers<void>();
   const ingest = await startIngest(t, {}, { onStart: () => gate.promise });
   const client = await RtmpClient.connected(ingest.port);

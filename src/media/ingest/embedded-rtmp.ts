@@ -26,12 +26,12 @@ import { withTimeout } from './timeout.ts';
 
 export interface IngestLimits {
   handshakeMs: number;
-  /** From the end of the handshake to the publish command. */
+  /** Timeout from the end of the handshake to the publish command. */
   publishMs: number;
-  /** A publish without audio or video for so long ends as `idle`. */
+  /** Time without audio or video after which a publish ends as `idle`. */
   idleMs: number;
   authoriseMs: number;
-  /** For the start hook; also how long the end hook of a replaced session is waited for. */
+  /** Timeout of the start hook, and of the wait for the end hook of a replaced session. */
   hookMs: number;
   connections: number;
   connectionsPerAddress: number;
@@ -56,7 +56,7 @@ export interface EmbeddedRtmpOptions {
   nodeId: string;
   log: Logger;
   clock: Clock;
-  /** Names that an encoder may have after the host; `live` unless told otherwise. */
+  /** Names accepted as the app after the host; default: `live`. */
   apps?: readonly string[];
   limits?: Partial<IngestLimits>;
   /** Adds an RTMPS listener. */
@@ -68,18 +68,18 @@ export interface EmbeddedRtmpOptions {
 /** PEM texts. */
 export interface Certificate {
   key: string;
-  /** With the intermediate ones behind it. */
+  /** Certificate, followed by the intermediate ones. */
   cert: string;
 }
 
-/** Whoever a session belongs to, as far as the engine needs it. */
+/** Connection that owns a session, as far as the engine needs it. */
 type Publisher = Pick<RtmpConnection, 'closed' | 'dismiss'>;
 
 export function createEmbeddedRtmp(options: EmbeddedRtmpOptions): EmbeddedRtmpEngine {
   return new EmbeddedRtmpEngine(options);
 }
 
-/** The default engine: our own publish-only RTMP server, in this process, without global state. */
+/** Default engine: our own publish-only RTMP server, in this process, without global state. */
 export class EmbeddedRtmpEngine implements IngestEngine {
   #options: EmbeddedRtmpOptions;
   #limits: IngestLimits;
@@ -227,7 +227,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   ): Promise<Publication | null> {
     let session: PublishSession | null = null;
     const publisher = { closed: false, dismiss: onEnded };
-    // An encoder that is there goes first.
+    // A connected encoder has priority.
     const isTaken = protocol === 'bridge' && this.#byStream.has(grant.streamId);
     if (!isTaken) session = await this.#enqueue(grant, protocol, publisher);
     if (session === null) return null;
@@ -282,7 +282,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     return withTimeout(answer, this.#limits.authoriseMs, null);
   }
 
-  /** Replaces the stream's session, if there is one, and begins a new one. One at a time per stream. */
+  /** Replaces the stream's session, if there is one, and starts a new one. Serialized per stream. */
   async #open(
     grant: PublishGrant,
     protocol: IngestProtocol,

@@ -61,7 +61,7 @@ test('ffmpeg publishes, ffprobe and ffmpeg read, and both ends are clean', async
   );
   assert.deepEqual(probe.stdout.trim().split('\n'), ['h264|640|360', 'aac|48000']);
   assert.equal((await publisher.exited).code, 0);
-  // Newer versions call the end of a live input an error, and end well all the same.
+  // Newer versions report the end of a live input as an error, but exit successfully.
   assert.equal((await copy).code, 0);
   assert.ok((await stat(file)).size > 50_000);
   await waitFor(() => ingest.ends().length === 1);
@@ -72,7 +72,7 @@ test('ffmpeg publishes, ffprobe and ffmpeg read, and both ends are clean', async
   assert.equal(ingest.sessions('media').length, 1, 'the measured frame rate is the announced one');
 });
 
-test('a reader that comes in the middle has a decodable frame at once', async (t) => {
+test('a reader that joins in the middle immediately has a decodable frame', async (t) => {
   const ingest = await startIngest(t);
   const publisher = publish(t, ingest, 'key-a', { gopSec: 5 });
   const session = await started(ingest);
@@ -89,7 +89,7 @@ test('a reader that comes in the middle has a decodable frame at once', async (t
   assert.equal((await publisher.stop()).code, 255);
 });
 
-test('ffmpeg is told why it is refused', async (t) => {
+test('ffmpeg receives the reason of its rejection', async (t) => {
   const ingest = await startIngest(t);
   const exit = await publish(t, ingest, 'wrong', { seconds: 5 }).exited;
   assert.notEqual(exit.code, 0);
@@ -97,7 +97,7 @@ test('ffmpeg is told why it is refused', async (t) => {
   assert.deepEqual(ingest.sessions('start'), []);
 });
 
-test('an encoder that is killed is reported at once and readers end', async (t) => {
+test('a killed encoder is reported immediately, and readers end', async (t) => {
   const ingest = await startIngest(t);
   const publisher = publish(t, ingest, 'key-a');
   const session = await started(ingest);
@@ -113,7 +113,7 @@ test('an encoder that is killed is reported at once and readers end', async (t) 
   assert.equal(await reader.ended, true);
 });
 
-test('a stopped encoder is replaced by the same key at once, or ends as idle', async (t) => {
+test('a stopped encoder is immediately replaced by the same key, or ends as idle', async (t) => {
   const ingest = await startIngest(t, { limits: { idleMs: 1500 } });
   const frozen = publish(t, ingest, 'key-a');
   await started(ingest);
@@ -151,7 +151,7 @@ test('ffmpeg publishes and reads across the 24-bit timestamp', async (t) => {
   );
 });
 
-test('a picture that is refreshed bit by bit is told from one with keyframes', async (t) => {
+test('video with intra refresh is distinguished from video with keyframes', async (t) => {
   const ingest = await startIngest(t);
   const publisher = publish(t, ingest, 'key-a', {
     gopSec: 1,
@@ -165,7 +165,7 @@ test('a picture that is refreshed bit by bit is told from one with keyframes', a
   await publisher.stop();
 });
 
-test('open groups of pictures are named as such', async (t) => {
+test('open GOPs are reported as such', async (t) => {
   const ingest = await startIngest(t);
   const bFrames = ['-tune', 'film', '-preset', 'veryfast', '-bf', '2', '-sc_threshold', '0'];
   const publisher = publish(t, ingest, 'key-a', {

@@ -11,7 +11,7 @@ import { type PublishSink, RtmpConnection } from '../protocols/rtmp/connection.t
 import { encodeMessage, MessageType, windowAckSize } from '../protocols/rtmp/messages.ts';
 import { close, listen } from './listen.ts';
 
-/** More than a publish may send at once. */
+/** More messages than a publish may send in a burst. */
 const TOO_MANY = 5000;
 
 function assertRefused({ calls }: TestIngest, issue: string): void {
@@ -39,7 +39,7 @@ for (const [name, bytes] of Object.entries({
   pings: Buffer.alloc(TOO_MANY * ping.length, ping),
   'changes of the chunk size': Buffer.alloc(TOO_MANY * chunkSize.length, chunkSize),
 })) {
-  test(`a flood of ${name} ends the publish as over the plan`, async (t) => {
+  test(`a flood of ${name} ends the publish as exceeding the plan`, async (t) => {
     const ingest = await startIngest(t);
     const client = await openPublisher(t, ingest.port, 'key-a');
     client.write(bytes);
@@ -49,7 +49,7 @@ for (const [name, bytes] of Object.entries({
   });
 }
 
-test('messages at the limit are taken, and an aggregate of 512 parts', async (t) => {
+test('messages at the limit are accepted, and so is an aggregate of 512 parts', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   client.write(Buffer.concat([emptyMessages(3000), emptyAggregate(512)]));
@@ -58,7 +58,7 @@ test('messages at the limit are taken, and an aggregate of 512 parts', async (t)
   assert.deepEqual(ingest.sessions('refused'), []);
 });
 
-test('what came before the end of a connection is handled, however many slices it takes', async (t) => {
+test('input received before the end of a connection is handled, even over many slices', async (t) => {
   const ingest = await startIngest(t);
   const client = await openPublisher(t, ingest.port, 'key-a');
   const bytes = emptyMessages(3900);
@@ -108,7 +108,10 @@ test('an encoder that asks for an acknowledgement of each byte gets few', async 
   assert.ok(!client.received.some(({ type }) => type === MessageType.acknowledgement));
 });
 
-/** A connection whose publish is accepted; `turns` says in which iteration of the event loop each message was handled. */
+/**
+ * Opens a connection with an accepted publish; `turns` records the event loop iteration in which each message
+ * was handled.
+ */
 async function connect(t: TestContext) {
   const turns: number[] = [];
   let turn = 0;

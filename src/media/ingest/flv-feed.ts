@@ -3,16 +3,16 @@ import type { Broadcast, FlvSink } from './broadcast.ts';
 
 /** Time for a reader to take the last bytes after the end of a publish. */
 const DRAIN_MS = 5000;
-/** Frames are gathered for so long: waking a reader for each costs more than all else here. */
+/** Time for which frames are batched: waking a reader for each costs more than everything else here. */
 const GATHER_MS = 50;
 
 /**
- * Writes a publish to `reader`, mostly the standard input of an ffmpeg, until either of them ends.
+ * Writes a publish to `reader`, usually the standard input of an ffmpeg, until either of them ends.
  *
- * @param gatherMs 0 where each frame goes at once: nobody is woken by it.
+ * @param gatherMs 0 sends each frame immediately, for readers that need no process wake-up.
  */
 export function feed(broadcast: Broadcast, reader: Writable, gatherMs = GATHER_MS): void {
-  // A reader that has gone is no fault: it is told by its end.
+  // A closed reader is not an error: it is reported by its `close` event.
   reader.on('error', () => {});
   const detach = broadcast.attach(sinkOf(reader, gatherMs));
   reader.once('close', detach);
@@ -21,7 +21,7 @@ export function feed(broadcast: Broadcast, reader: Writable, gatherMs = GATHER_M
 function sinkOf(reader: Writable, gatherMs: number): FlvSink {
   let held = false;
   let timer: NodeJS.Timeout | null = null;
-  /** One that throws ends itself alone: the publish and its other readers go on. */
+  /** Limits an exception to the reader that caused it: the publish and its other readers continue. */
   const alone = (work: () => void) => {
     try {
       work();

@@ -2,13 +2,13 @@ const MEASURE_MS = 2000;
 const MIN_FRAMES = 8;
 const COMMON_RATES = [15, 23.976, 24, 25, 29.97, 30, 48, 50, 59.94, 60, 90, 100, 119.88, 120];
 
-/** Frames per second over the first two seconds of media time, by the encoder's own timestamps. */
+/** Frame rate over the first two seconds of media time, by the encoder's own timestamps. */
 export class FrameRateMeter {
   #first: number | null = null;
   #frames = 0;
   #result: number | null = null;
 
-  /** @returns the rate once, when it has just become known. */
+  /** @returns the rate once, as soon as it is known. */
   frame(timestamp: number): number | null {
     if (this.#result !== null) return null;
     this.#first ??= timestamp;
@@ -26,7 +26,7 @@ export class FrameRateMeter {
   }
 }
 
-/** Timestamps are whole milliseconds, so a rate within 1 % of a common one is that one. */
+/** Rounds to a common rate within 1 %, because timestamps are integer milliseconds. */
 function nearestRate(fps: number): number {
   const distance = (rate: number) => Math.abs(rate - fps);
   const nearest = COMMON_RATES.reduce((best, rate) => (distance(rate) < distance(best) ? rate : best));

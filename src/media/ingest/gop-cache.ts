@@ -11,10 +11,10 @@ const FIRST_BYTES = 16 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
 /**
- * The tags since the last keyframe, so that a new reader has a picture at once.
+ * Tags since the last keyframe, so that a new reader can decode a frame immediately.
  *
- * Tags are written into one buffer, which the next group uses again if it may. A buffer for every tag would
- * be less code, but dead media then calls for a full garbage collection several times a second, which takes
+ * Tags are written into one buffer, which is reused for the next group when possible. A buffer for every tag
+ * would be less code, but the garbage then requires a full collection several times a second, which takes
  * more processor time than the rest of the ingest.
  */
 export class GopCache {
@@ -27,7 +27,10 @@ export class GopCache {
     this.#limits = limits;
   }
 
-  /** All tags, one after another; none before the first keyframe, nor when the group is too large to keep. */
+  /**
+   * Returns all tags, concatenated; empty before the first keyframe, and when the group is too large to
+   * cache.
+   */
   get bytes(): Buffer {
     return this.#buffer.subarray(0, this.#bytes);
   }
@@ -37,8 +40,8 @@ export class GopCache {
   }
 
   /**
-   * Makes a tag and keeps it if it belongs to a group, which a keyframe begins. `mayReuse` tells whether
-   * nobody reads the tags of earlier groups any more; it is asked at keyframes only.
+   * Builds a tag, and stores it when a group has begun with a keyframe. `mayReuse` reports whether all
+   * readers are done with the tags of earlier groups; it is called only at keyframes.
    */
   add(type: number, timestamp: number, payload: Buffer, keyframe: boolean, mayReuse: () => boolean): Buffer {
     if (keyframe) {

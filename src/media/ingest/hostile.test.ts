@@ -20,7 +20,7 @@ async function corpus(): Promise<{ name: string; bytes: Buffer }[]> {
   return Promise.all(names.map(async (name) => ({ name, bytes: await readFile(new URL(name, CORPUS)) })));
 }
 
-/** Sends the bytes on a connection of their own and leaves when the server has hung up or seen them all. */
+/** Sends the bytes on a new connection, and disconnects when the server has hung up or read them all. */
 async function replay(port: number, bytes: Buffer): Promise<void> {
   const client = await RtmpClient.open(port);
   client.write(bytes);
@@ -29,7 +29,7 @@ async function replay(port: number, bytes: Buffer): Promise<void> {
   client.destroy();
 }
 
-/** A whole publish goes through, so the process has neither died nor stalled. */
+/** Asserts that a complete publish succeeds, so the process has neither died nor stalled. */
 async function assertServes(engine: EngineProcess): Promise<void> {
   assert.ok(engine.alive());
   const client = await RtmpClient.connected(engine.port);
@@ -50,7 +50,7 @@ async function inParallel<T>(
   await Promise.all(Array.from({ length: width }, worker));
 }
 
-/** Grows by no more than `maxMiB` while `work` runs; what is warmed up before does not count. */
+/** Asserts that memory grows by at most `maxMiB` while `work` runs; earlier growth does not count. */
 async function assertMemory(
   t: TestContext,
   engine: EngineProcess,
@@ -163,7 +163,7 @@ test('a peer that asks and never reads is cut', async (t) => {
     Array.from({ length: 4000 }, () => Buffer.from('02000000000006040000000000060000abcd', 'hex')),
   );
   await assertMemory(t, engine, 30, async () => {
-    // A server that answered for ever would take it all.
+    // A server that responded forever would accept it all.
     for (let sent = 0; sent < 4000 && !client.isClosed; sent++) {
       client.write(pings);
       await sleep(client.socket.writableNeedDrain ? 5 : 0);
@@ -191,8 +191,8 @@ test('a reader that is stuck does not grow the server', async (t) => {
         await new Promise((resolve) => client.socket.once('drain', resolve));
     }
   };
-  // Fills what the reader may hold; the same again must then fit in the memory there is. How much of it the
-  // collector has just given back differs from moment to moment, so two rounds say what it needs.
+  // Fills the reader's queue; further rounds must then fit in the existing memory. How much of it the
+  // collector has just released varies, so two rounds determine how much is needed.
   await frames(0, ROUND);
   const settledBytes = await engine.rssBytes();
   await frames(ROUND, ROUND);

@@ -1,10 +1,10 @@
 import type { Server } from 'node:net';
 
 /**
- * Listens on an address, or on a socket that listens on it already.
+ * Listens on an address, or adopts a socket that already listens on it.
  *
- * @param handle as `server.listen(handle)` takes it.
- * @returns the bound port (for port 0 the one that was given). @throws the listener's own error, plain.
+ * @param handle accepted by `server.listen(handle)`.
+ * @returns the bound port (for port 0 the assigned one). @throws the listener's own error, plain.
  */
 export async function listen(
   server: Server,

@@ -7,7 +7,7 @@ interface Second {
   frames: number;
 }
 
-/** Rates over the last whole seconds. Times are milliseconds of a clock that never goes back. */
+/** Rates over the last complete seconds. Times are milliseconds of a monotonic clock. */
 export class MediaStats {
   bytes = 0;
   #startedAtMs: number;
@@ -50,7 +50,7 @@ export class MediaStats {
     this.#lastKeyframe = timestamp;
   }
 
-  /** The timestamps have jumped: the distance to the last keyframe is none. */
+  /** Discards the last keyframe after a timestamp jump: the distance to it is meaningless. */
   forgetKeyframe(): void {
     this.#lastKeyframe = null;
   }

@@ -38,19 +38,19 @@ export interface PublishSessionOptions {
   hooks: IngestHooks;
   clock: Clock;
   log: Logger;
-  /** Called once, at the end, before the hook: the session must not be found any more. */
+  /** Called once, at the end, before the hook: the session must no longer be found. */
   onEnded(reason: IngestEndReason): void;
 }
 
 /** Measured and announced frame rates this far apart: the measured one counts. */
 const FRAME_RATE_TOLERANCE = 0.15;
-/** Headers may change with each frame: what is written down of them, and begun for them, may not. */
+/** Burst of notifications: headers may change with each frame, but each change is written and starts work. */
 const TELL_BURST = 10;
 const TELLS_PER_SEC = 2;
 /** Codec headers have hundreds of bytes; each reader gets them again when one of them changes. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
-/** One accepted publish: what it sends, its figures, its readers and its life cycle. */
+/** One accepted publish: its media, statistics, readers and life cycle. */
 export class PublishSession implements PublishSink {
   readonly sessionId: string;
   readonly streamId: string;
@@ -59,11 +59,11 @@ export class PublishSession implements PublishSink {
   #startedAt: Date;
   #video: VideoInfo | undefined;
   #audio: AudioInfo | undefined;
-  /** Of the length before each unit of a frame. */
+  /** Bytes of the length before each unit of a frame. */
   #lengthBytes = 4;
   #refused = false;
   #metadata: AmfObject = {};
-  /** The media changed since the hook was last told. */
+  /** The media changed since the hook was last notified. */
   #mediaIsNews = false;
   #tellsLeft = TELL_BURST;
   #tellTick = performance.now();
@@ -98,7 +98,7 @@ export class PublishSession implements PublishSink {
     return this.#refused;
   }
 
-  /** Begun and not ended. */
+  /** Reports whether the session has started and not ended. */
   get publishing(): boolean {
     return this.#started && this.#ending === null;
   }
@@ -119,7 +119,10 @@ export class PublishSession implements PublishSink {
     return this.publishing;
   }
 
-  /** Idempotent: the first reason counts. Resolves when the end hook has been told, if the start hook was. */
+  /**
+   * Ends the session. Idempotent: the first reason counts. Resolves after the end hook, which runs if the
+   * start hook did.
+   */
   end(reason: IngestEndReason): Promise<void> {
     this.#ending ??= this.#finish(reason);
     return this.#ending;
@@ -140,7 +143,7 @@ export class PublishSession implements PublishSink {
   }
 
   ended(reason: 'unpublish' | 'closed'): void {
-    // What is refused ends as that, once the reason is told.
+    // A rejected publish ends with its own reason, once that is reported.
     if (!this.#refused) void this.end(reason);
   }
 
@@ -238,9 +241,9 @@ export class PublishSession implements PublishSink {
   }
 
   /**
-   * What a frame says of itself, behind the back of the header: every reader would decode by it.
+   * Checks the parameter sets within a frame, which override the header in every decoder.
    *
-   * @returns false when the publish is over for it.
+   * @returns false when the publish ends because of it.
    */
   #checkFrame({ codec, data, keyframe }: VideoPacket): boolean {
     const facts = data === undefined ? null : readFrame(codec, data, this.#lengthBytes);
@@ -266,7 +269,7 @@ export class PublishSession implements PublishSink {
     return true;
   }
 
-  /** Ends the publish for what it sends; `onRefused` is awaited before the end. */
+  /** Ends the publish because of its media; `onRefused` is awaited before the end. */
   refuse(issue: RejectionIssue): void {
     if (this.#ending !== null || this.#refused) return;
     const { hooks, log } = this.#options;
@@ -345,7 +348,7 @@ export class PublishSession implements PublishSink {
     this.#mediaIsNews = true;
   }
 
-  /** Once: the next one may come with the next frame. */
+  /** Logs once: the warning could repeat with every frame. */
   #warnUnreadable(track: 'audio' | 'video', codec: string, { message: reason }: CodecError): void {
     if (this.#unreadable.has(track)) return;
     this.#unreadable.add(track);
@@ -369,7 +372,7 @@ export class PublishSession implements PublishSink {
     if (isVideoFrame) this.#stats.frame(this.#lastMediaTick);
   }
 
-  /** Told at a frame, not at a header: by then the headers of both tracks have usually come. */
+  /** Notifies at a frame, not at a header: by then the headers of both tracks have usually arrived. */
   #tellMedia(): void {
     if (!this.#mediaIsNews || !this.#mayTell()) return;
     this.#mediaIsNews = false;
@@ -380,7 +383,7 @@ export class PublishSession implements PublishSink {
     }
   }
 
-  /** What is not told now is told at a later frame. */
+  /** Reports whether a notification is within the rate limit; a skipped one is repeated at a later frame. */
   #mayTell(): boolean {
     const now = performance.now();
     const earned = ((now - this.#tellTick) / 1000) * TELLS_PER_SEC;

@@ -10,7 +10,7 @@ import { createSimulator } from './simulator.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 20, 9, 0, second));
 
-/** A simulator whose encoders only wait; what is wanted, and what it says has ended. */
+/** Starts a simulator whose encoders only wait; returns the desired state, and the ends it reported. */
 async function simulating(t: { after(work: () => Promise<void>): void }) {
   const folder = await mkdtemp(join(tmpdir(), 'simulator-'));
   const program = join(folder, 'encoder');
@@ -45,7 +45,7 @@ async function simulating(t: { after(work: () => Promise<void>): void }) {
   return { simulator, wish, ended, started, first };
 }
 
-test('the end of an encoder is that of its own wish, and a later one gets another', async (t) => {
+test('the end of an encoder belongs to its own request, and a later request starts another', async (t) => {
   const { simulator, wish, ended, started, first } = await simulating(t);
   const encoder = await first();
   wish.until = at(2);
@@ -58,7 +58,7 @@ test('the end of an encoder is that of its own wish, and a later one gets anothe
   });
 });
 
-test('an encoder goes on for a wish that is repeated, and ends with that one', async (t) => {
+test('an encoder continues for an extended request, and its end belongs to that one', async (t) => {
   const { simulator, wish, ended, started, first } = await simulating(t);
   const encoder = await first();
   wish.until = at(2);

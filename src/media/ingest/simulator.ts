@@ -12,11 +12,11 @@ export interface SimulatorOptions {
   log: Logger;
 }
 
-/** Publishes a moving test picture and a tone to this node's own ingest, for test mode. */
+/** Publisher of a moving test video and a tone to this node's own ingest, for test mode. */
 export interface Simulator {
-  /** Asks what is wanted and starts and ends encoders accordingly. Never rejects. */
+  /** Reads the desired signals, and starts and ends encoders accordingly. Never rejects. */
   sync(): Promise<void>;
-  /** The stream key that one of our encoders means; what came, for every other publisher. */
+  /** Returns the stream key meant by one of our encoders; the key unchanged for every other publisher. */
   keyOf(sent: string): string;
   stop(): Promise<void>;
 }
@@ -42,8 +42,8 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     runs.set(signal.streamId, run);
     void encoder.exited.then(async () => {
       if (runs.get(signal.streamId) !== run) return;
-      // It stays until a look has heard of its end: one that asked before would begin it again, and take the
-      // stream from the encoder that has just taken it over.
+      // The run stays until a sync has seen its end: one that read the state before would start it again, and
+      // take the stream from the encoder that has just replaced it.
       await port.ended(run).catch(unknown);
       await asking;
       if (runs.get(signal.streamId) === run) runs.delete(signal.streamId);
@@ -61,7 +61,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
     for (const signal of wanted.values()) {
       const run = runs.get(signal.streamId);
       if (run === undefined) begin(signal);
-      // Wished once more, or for longer.
+      // Requested again or extended.
       else run.until = signal.until;
     }
   };
@@ -83,7 +83,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   };
 }
 
-/** 360p with a clock in the picture, cheap to make; keyframes every two seconds. */
+/** Returns arguments for 360p with a clock, cheap to encode; keyframes every two seconds. */
 function encoderArgs(rtmpPort: number, alias: string): string[] {
   return [
     ...['-v', 'error', '-re', '-f', 'lavfi', '-i', 'testsrc2=s=640x360:r=30'],

@@ -4,7 +4,7 @@ import { TimingWatch } from './timing.ts';
 
 const STEP_MS = 40;
 
-/** An encoder with 25 frames and as many packets of sound a second. */
+/** Creates an encoder with 25 video frames and as many audio packets a second. */
 function encoder() {
   const watch = new TimingWatch();
   let nowMs = 5000;
@@ -21,11 +21,11 @@ function encoder() {
   };
   return {
     send,
-    /** Nothing comes; what was made meanwhile comes later. */
+    /** Delays delivery; media encoded in that time arrives later. */
     wait: (ms: number) => {
       nowMs += ms;
     },
-    /** The encoder leaves out what it had to send. */
+    /** The encoder drops media. */
     skip: (ms: number) => {
       timestamp += ms;
     },
@@ -35,7 +35,7 @@ function encoder() {
 }
 
 describe('what the times of frames tell', () => {
-  test('a steady signal is well, also over the end of 32 bits and with a fixed distance of its tracks', () => {
+  test('a steady signal has no issues, also across the 32-bit wraparound and with a fixed offset of its tracks', () => {
     const steady = encoder();
     steady.skip(2 ** 32 - 10_000);
     assert.equal(steady.send(20, { audioAheadMs: 300 }), 0);
@@ -60,7 +60,7 @@ describe('what the times of frames tell', () => {
     assert.equal(slow.read().lateFrames, lateFrames, 'of the connection');
   });
 
-  test('pictures that were pressed together at the beginning make no gaps of those that follow', () => {
+  test('frames compressed in time at the start cause no gaps after them', () => {
     const pressed = encoder();
     for (let frame = 0; frame < 40; frame++) {
       pressed.send(STEP_MS / 1000, { takesMs: 1 });
@@ -91,7 +91,7 @@ describe('what the times of frames tell', () => {
     ['back', -20_000],
     ['ahead', 20_000],
   ] as const) {
-    test(`timestamps that jump ${name} are told for a minute, and nothing else is made of them`, () => {
+    test(`timestamps that jump ${name} are reported for a minute, and have no other effect`, () => {
       const jumpy = encoder();
       jumpy.send(25);
       jumpy.skip(ms);
@@ -108,7 +108,7 @@ describe('what the times of frames tell', () => {
     });
   }
 
-  test('sound and picture that come apart', () => {
+  test('audio and video out of sync are reported as drift', () => {
     const drifting = encoder();
     for (let ahead = 0; ahead <= 600; ahead += 20) drifting.send(1, { audioAheadMs: ahead });
     assert.deepEqual(drifting.issues(), ['AV_DRIFT'], 'slowly');
@@ -118,7 +118,7 @@ describe('what the times of frames tell', () => {
     assert.ok((apart.read().avDriftMs ?? 0) < -1400);
   });
 
-  test('one track alone has no drift', () => {
+  test('a single track has no drift', () => {
     const watch = new TimingWatch();
     for (let at = 0; at < 10_000; at += 20) watch.frame('audio', at, at);
     const { avDriftMs, mediaMs, issues } = watch.read(10_000);

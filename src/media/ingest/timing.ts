@@ -1,14 +1,14 @@
 import type { LiveIssue } from '../contract/index.ts';
 
-/** What the times of frames tell, the encoder's and those of their arrival. Times are in milliseconds. */
+/** Statistics from the timestamps of frames and their arrival. Times are in milliseconds. */
 export interface Timing {
   /** Missing between frames, by their timestamps, since the publish began. */
   droppedFrames: number;
-  /** Came more than a second behind those that came soonest. */
+  /** Frames that arrived more than a second later than the fastest ones. */
   lateFrames: number;
-  /** How far the sound is ahead of the picture in what comes at the same time; null without both. */
+  /** Lead of audio over video among frames that arrive at the same time; null unless both exist. */
   avDriftMs: number | null;
-  /** Media received so far, by the encoder's timestamps without their jumps. */
+  /** Media received, by the encoder's timestamps without their jumps. */
   mediaMs: number;
   issues: LiveIssue[];
 }
@@ -18,20 +18,20 @@ type Track = 'audio' | 'video';
 const WINDOW_SEC = 30;
 const DRIFT_SEC = 5;
 const JUMP_SHOWN_MS = 60_000;
-/** A track that goes back by so much, or ahead by so much more than time has passed, has jumped. */
+/** Thresholds of a timestamp jump: backward, and forward beyond the elapsed time. */
 const JUMP_BACK_MS = 1000;
 const JUMP_AHEAD_MS = 3000;
 const LATE_MS = 1000;
 const STALL_MS = 2000;
 const STOPPED_MS = 500;
-/** Encoders send sound and picture some hundred milliseconds apart; more, or a change of that, is a drift. */
+/** Audio-video offset that counts as drift: encoders send them some hundred milliseconds apart. */
 const DRIFT_MS = 1000;
 const DRIFT_CHANGE_MS = 400;
-/** So many frames of the window, and so large a part of them, are worth a word. */
+/** Number and share of frames in the window from which an issue is reported. */
 const WORTH_FRAMES = 15;
 const WORTH_SHARE = 0.05;
 const STEPS_KEPT = 31;
-/** No camera is faster: what is nearer came at once, as the first pictures by WebRTC do. */
+/** Shortest frame interval of a camera: closer frames arrived in a burst, as the first ones by WebRTC do. */
 const LEAST_STEP_MS = 4;
 
 interface Second {
@@ -49,7 +49,7 @@ interface TrackState {
   mediaMs: number;
 }
 
-/** Watches the frames of one publish. `nowMs` is of a clock that never goes back. */
+/** Timing of the frames of one publish. `nowMs` is from a monotonic clock. */
 export class TimingWatch {
   #droppedFrames = 0;
   #lateFrames = 0;
@@ -120,7 +120,7 @@ export class TimingWatch {
     this.#lateFrames++;
   }
 
-  /** What was measured of the old times says nothing of the new ones. */
+  /** Resets the drift: measurements before a jump do not apply after it. */
   #onJump(nowMs: number): void {
     this.#jumpedAtMs = nowMs;
     this.#firstDriftMs = null;
@@ -136,7 +136,7 @@ export class TimingWatch {
     second.driftCount++;
   }
 
-  /** Over the last whole seconds; the first time it is known, it is what later ones are compared with. */
+  /** Returns the drift over the last complete seconds; later ones are compared with the first. */
   #drift(nowMs: number): number | null {
     const current = Math.floor(nowMs / 1000);
     const whole = this.#seconds.filter(({ index }) => index >= current - DRIFT_SEC && index < current);
@@ -164,7 +164,7 @@ export class TimingWatch {
   }
 }
 
-/** The usual distance between frames, and what is missing in a larger one. */
+/** Usual interval between frames, and the number of frames missing in a longer one. */
 class FrameSteps {
   #steps: number[] = [];
   #usualMs: number | null = null;
@@ -181,7 +181,7 @@ class FrameSteps {
   }
 }
 
-/** The lowest delay of the last half minute or more: what came soonest came without waiting. */
+/** Lowest delay of the last half minute or more: that of frames which did not wait. */
 class LowestDelay {
   #before = Number.POSITIVE_INFINITY;
   #lowest = Number.POSITIVE_INFINITY;

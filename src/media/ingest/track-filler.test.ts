@@ -53,13 +53,13 @@ test('silence begins where audio ended and stays within a second of the video', 
   );
   assert.ok((times.at(-1) ?? 0) > 7500 && (times.at(-1) ?? 0) < 8000);
   assert.ok(emitted.every(({ type, keyframe }) => type === FlvTagType.audio && !keyframe));
-  // Audio that comes back continues where silence ends: what it overlaps is dropped.
+  // Returning audio continues where silence ends: overlapping packets are dropped.
   const passed = audio(7000, 8200);
   assert.equal(passed[0], (times.at(-1) ?? 0) + AUDIO_MS);
   assert.deepEqual(made.issues(), []);
 });
 
-test('the last keyframe is repeated while video is away, until a keyframe comes', () => {
+test('the last keyframe is repeated while video is missing, until a keyframe arrives', () => {
   const { made, emitted, both, video, audio } = filler();
   both(0, 3000);
   audio(3000, 6000);
@@ -128,7 +128,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: Math.ceil((to - from) / VIDEO_MS) }, (_, i) => from + i * VIDEO_MS);
 }
 
-/** Puts a raw data block behind an ADTS header (ISO/IEC 14496-3, 1.A.2.2). */
+/** Prepends an ADTS header to a raw data block (ISO/IEC 14496-3, 1.A.2.2). */
 function adtsFrame(config: Buffer, data: Buffer): Buffer {
   const bits = config.readUInt16BE(0);
   const [rate, channels] = [(bits >> 7) & 15, (bits >> 3) & 15];

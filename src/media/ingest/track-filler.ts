@@ -2,23 +2,23 @@ import type { LiveIssue } from '../contract/index.ts';
 import type { SilentPacket } from '../protocols/codec/silence.ts';
 import { FlvTagType } from '../protocols/flv/tags.ts';
 
-/** A track that sends nothing for so long while the other goes on is replaced. */
+/** Silence of a track after which it is replaced, while the other continues. */
 const STOPPED_MS = 700;
-/** Replacements stay so far behind the other track: a track that comes back overlaps them little. */
+/** Delay of replacements behind the other track, so that a returning track overlaps little of them. */
 const MARGIN_MS = 200;
-/** A video of few frames a second has stopped after so many of its longest intervals. */
+/** Number of its longest intervals after which video with a low frame rate counts as stopped. */
 const STOPPED_INTERVALS = 3;
-/** What is assumed before the second frame; the longest interval decays by so much with each frame. */
+/** Longest interval assumed before the second frame; it decays by this factor with each frame. */
 const FIRST_INTERVAL_MS = 700;
 const MAX_INTERVAL_MS = 4000;
 const INTERVAL_DECAY = 0.98;
 /** Parts of LOW latency are as long. */
 const IMAGE_STEP_MS = 200;
-/** Repeated keyframes have at most so many bytes a millisecond: 8 Mbit/s. */
+/** Maximum bytes per millisecond of repeated keyframes: 8 Mbit/s. */
 const IMAGE_BYTES_PER_MS = 1000;
 /** After a longer pause a track starts to flow again: a stall of both tracks is not the end of one. */
 const PAUSE_MS = 2000;
-/** How far the replaced time may be ahead of our clock. */
+/** Maximum lead of the replaced time over our clock. */
 const MAX_AHEAD_MS = 3000;
 /** A larger step of a track is a jump of its clock. */
 const MAX_GAP_MS = 10_000;
@@ -36,13 +36,13 @@ interface Track {
   /** Since when it has sent frames without a pause. */
   flowingSinceMs: number;
   isReplaced: boolean;
-  /** How much has been replaced since then. */
+  /** Duration replaced since then. */
   replacedMs: number;
 }
 
 /**
- * Keeps both tracks of a publish going: when one stops while the other goes on, silence takes the place of audio, and the
- * last keyframe that of video. Players stop for good at the end of one track
+ * Keeps both tracks of a publish running: when one stops and the other continues, audio is replaced by
+ * silence, and video by its last keyframe. Players stop permanently at the end of one track
  * (docs/decisions/live-packaging.md#stopped-tracks). Times are milliseconds.
  */
 export class TrackFiller {
@@ -150,7 +150,10 @@ export class TrackFiller {
     );
   }
 
-  /** Timestamps are the encoder's word: no more is replaced than has passed on our clock, and a little. */
+  /**
+   * Limits replacements to slightly more than the time passed on our clock, since timestamps come from the
+   * encoder.
+   */
   #fill(
     track: Track,
     { otherMs, nowMs, stepMs }: { otherMs: number; nowMs: number; stepMs: number },
@@ -173,7 +176,10 @@ function flowingSince(track: Track | null, nowMs: number): number {
   return track === null || nowMs - track.seenMs > PAUSE_MS ? nowMs : track.flowingSinceMs;
 }
 
-/** Reports whether a track is silent while the other one, which is at `otherMs`, has been flowing for so long. */
+/**
+ * Reports whether a track is silent although the other one, which is at `otherMs`, has been flowing for
+ * `stoppedMs`.
+ */
 function hasStopped(track: Track, other: Track | null, otherMs: number, stoppedMs: number): boolean {
   if (track.isReplaced) return true;
   if (other === null) return false;
@@ -181,7 +187,7 @@ function hasStopped(track: Track, other: Track | null, otherMs: number, stoppedM
   return silentMs >= stoppedMs && step(track.endMs, otherMs) >= stoppedMs;
 }
 
-/** From one timestamp of 32 bits to another, with fractions. */
+/** Returns the difference of two 32-bit timestamps, with fractions. */
 function step(fromMs: number, toMs: number): number {
   const difference = (toMs - fromMs) % 2 ** 32;
   if (difference >= 2 ** 31) return difference - 2 ** 32;

@@ -35,7 +35,7 @@ export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string 
 /** What not everybody plays. */
 const FURTHER = /^(hvc1|hev1|av01|vp09)/;
 
-/** H.264, and behind it the other codecs: a player that knows none of them finds what it would find without. */
+/** Sorts H.264 before the other codecs: a player that knows none of them behaves as if they were absent. */
 function plainFirst(variants: readonly MasterVariant[]): MasterVariant[] {
   const isFurther = ({ codecs: [first = ''] }: MasterVariant) => FURTHER.test(first);
   const plain = variants.filter((variant) => !isFurther(variant));

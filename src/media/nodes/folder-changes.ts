@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { TEMPORARY } from '../live/state.ts';
 
-/** Tells when something in a folder may have changed. */
+/** Detector of possible changes in a folder. */
 export interface FolderChanges {
   /** Resolves with the next change of a file in the folder, or soon. */
   next(folder: string): Promise<void>;
@@ -9,13 +9,13 @@ export interface FolderChanges {
 
 /** Renames are seen by inotify; this is for file systems without it. */
 const POLL_MS = 100;
-/** A folder that nobody has asked for is not watched any longer. */
+/** Time without requests after which a folder is no longer watched. */
 const IDLE_MS = 10_000;
 
 interface Watched {
   watcher: FSWatcher | null;
   idle: NodeJS.Timeout | undefined;
-  /** For all who wait now. */
+  /** Shared by all current waiters. */
   change: { promise: Promise<void>; tell: () => void } | null;
 }
 
@@ -31,7 +31,7 @@ export function createFolderChanges(): FolderChanges {
       });
       watched.watcher.on('error', () => watched.watcher?.close());
     } catch {
-      // There is none yet, or the kernel's limit is reached: the timer goes on.
+      // The folder does not exist yet, or the kernel's limit is reached: polling continues.
     }
     folders.set(folder, watched);
     return watched;

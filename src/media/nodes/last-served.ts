@@ -4,21 +4,21 @@ import { parseMediaPlaylist } from '../live/playlist.ts';
 import type { RemoteSources } from './remote-source.ts';
 
 interface Options {
-  /** The other node that a stream was on since a moment; undefined where there was none. */
+  /** Returns the other node the stream was on since the given time; undefined when there was none. */
   before(streamId: string, sinceMs: number): Promise<StreamLocation | undefined>;
   remote: Pick<RemoteSources, 'on'>;
   clock: Clock;
 }
 
-/** What the other node may still show until it knows that the encoder has gone. */
+/** Segments the other node may still publish until it detects the loss of the encoder. */
 const MARGIN = 2;
 const SINCE_MS = Date.UTC(2026, 0, 1);
 /** No stream has two segments a second for long: numbers by the clock are ahead of all that were counted. */
 const PER_NUMBER_MS = 500;
 
 /**
- * How far the numbers of a stream have come that another node had before, so that players see them go on. Where that node
- * cannot be asked, numbers by the clock are greater than any that it can have shown.
+ * Finds the last segment numbers of a stream on its previous node, so that players see them continue. When
+ * that node is unreachable, numbers derived from the clock exceed all it can have published.
  */
 export function createLastServed({ before, remote, clock }: Options) {
   return async (streamId: string, sinceMs: number): Promise<DvrPosition | null> => {

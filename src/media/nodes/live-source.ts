@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A small file that is replaced as a whole: the same object for as long as the file is the same. */
+/** Small file that is replaced atomically: the object stays identical while the file is unchanged. */
 export interface CachedTextFile {
   readonly text: string;
 }
@@ -13,7 +13,7 @@ export interface SegmentLocation {
   file: string;
 }
 
-/** A whole file that can be read. */
+/** Complete file, open for reading. */
 export interface OpenedFile {
   size: number;
   /** Milliseconds since the Unix epoch. */
@@ -27,25 +27,33 @@ export interface OpenedFile {
 
 export interface SnapshotImage {
   bytes: Buffer;
-  /** Of the moment that it shows, in milliseconds since the Unix epoch. */
+  /** Capture time, in milliseconds since the Unix epoch. */
   mtimeMs: number;
 }
 
-/** What the media role writes of live streams, wherever that is (docs/decisions/live-packaging.md#between-nodes). */
+/** Live output of the media role, on whatever node it is (docs/decisions/live-packaging.md#between-nodes). */
 export interface LiveSource {
-  /** `master.m3u8` or `<rung>.m3u8`; null when there is none. */
+  /** Returns `master.m3u8` or `<rung>.m3u8`; null when there is none. */
   text(streamId: string, name: string): Promise<CachedTextFile | null>;
   /** Resolves with the next change of a text of the stream, or soon. */
   next(streamId: string): Promise<void>;
-  /** Bytes of a segment, which may not be whole yet; null when they are not there. @throws {LiveNodeAway} */
+  /**
+   * Returns bytes of a segment, which may be incomplete; null when unavailable. @throws
+   * {MediaNodeUnavailableError}
+   */
   part(place: SegmentLocation, range: { offset: number; bytes: number }): Promise<Buffer | null>;
-  /** A whole file, which never changes; null when there is none. @throws {LiveNodeAway} */
+  /**
+   * Opens a complete file, which never changes; null when there is none. @throws {MediaNodeUnavailableError}
+   */
   open(place: SegmentLocation): Promise<OpenedFile | null>;
-  /** The latest picture. @throws {LiveNodeAway} */
+  /** Returns the latest thumbnail. @throws {MediaNodeUnavailableError} */
   picture(streamId: string): Promise<SnapshotImage | null>;
 }
 
-/** One part of a path; rungs, epochs and stream ids are made of these letters alone, so nothing can climb. */
+/**
+ * Reports whether a name is a single path segment: rungs, epochs and stream IDs contain only these
+ * characters, so path traversal is impossible.
+ */
 export function isSafeName(name: string): boolean {
   return name.length <= 128 && /^[a-z0-9_-]+$/.test(name);
 }

@@ -11,13 +11,13 @@ import { openedFile } from './opened-file.ts';
 export interface LocalSourceOptions {
   /** Streams live in `<liveDir>/<streamId>`. */
   liveDir: string;
-  /** Told of files that are refused; default: nobody. */
+  /** Logs rejected files; default: none. */
   log?: Logger | undefined;
 }
 
 /** The live streams of this machine's disk. */
 export interface LocalSource extends LiveSource {
-  /** All texts of a stream, by their names; one look for all who ask at once. */
+  /** Returns all texts of a stream, by name; concurrent callers share one read. */
   texts(streamId: string): Promise<ReadonlyMap<string, CachedTextFile>>;
 }
 
@@ -84,7 +84,7 @@ interface Held {
   value: CachedTextFile;
 }
 
-/** The content of small files; one `stat` tells all who ask at once whether it still holds. */
+/** Caches the content of small files; concurrent callers share one `stat` that checks for changes. */
 function createTextFiles(): { read(path: string): Promise<CachedTextFile | null> } {
   const held = new Map<string, Held>();
   const reading = new Map<string, Promise<CachedTextFile | null>>();

@@ -7,25 +7,25 @@ import { changesPath, frameShape, HEARTBEAT_MS } from './protocol.ts';
 export interface MirrorOptions {
   client: NodeClient;
   streamId: string;
-  /** Where the node is now: after a restart it may be elsewhere. */
+  /** Returns the current address of the node, which may change with a restart. */
   address(): NodeAddress;
-  /** Nobody has asked for a while. */
+  /** Called after a period without requests. */
   onEnd(): void;
 }
 
 /**
- * The texts of one stream of another node, by one request that is held for as long as anybody here asks for them. While
- * the node is away they stay what they were: players wait in the last window.
+ * Mirror of the texts of one stream on another node, by one request that stays open while there are local
+ * requests for them. While the node is unavailable they stay unchanged: players wait in the last window.
  */
 export interface Mirror {
-  /** Waits for the first answer of the node, or for its failure. */
+  /** Returns a text, after the first response of the node, or its failure. */
   text(name: string): Promise<CachedTextFile | null>;
   next(): Promise<void>;
   close(): void;
 }
 
 const IDLE_MS = 30_000;
-/** As with folders: whoever waits looks again, even if nothing has come. */
+/** Interval at which waiters check again even without changes, as for folders. */
 const LOOK_MS = 100;
 const SILENT_MS = 3 * HEARTBEAT_MS;
 const BACKOFF_MS = [100, 200, 500, 1000];
@@ -91,7 +91,7 @@ class FollowedStream implements Mirror {
     this.#options.onEnd();
   }
 
-  /** Until the node is silent or nobody asks any more. */
+  /** Follows the node until it is silent or there are no more requests. */
   async #follow(onFrame: () => void): Promise<void> {
     const { client, streamId, address } = this.#options;
     const request = new AbortController();
@@ -118,7 +118,9 @@ class FollowedStream implements Mirror {
     }
   }
 
-  /** What has not changed stays the same object, and what was made of it is not made again. */
+  /**
+   * Applies a frame. Unchanged texts stay the identical object, so that derived data is not computed again.
+   */
   #take(line: string): void {
     const frame: unknown = JSON.parse(line);
     if (!frameShape.matches(frame))

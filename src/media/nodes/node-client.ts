@@ -5,7 +5,7 @@ import { MediaNodeUnavailableError } from '../contract/index.ts';
 import type { LiveRequestKind } from './protocol.ts';
 import { signRequest } from './signature.ts';
 
-/** Where a media node listens for the others; its own word, out of the database. */
+/** Address at which a media node listens for the others, as it announced it in the database. */
 export interface NodeAddress {
   nodeId: string;
   /** URL without a trailing slash. */
@@ -16,7 +16,7 @@ export interface NodeClientOptions {
   secrets: Pick<Secrets, 'sign'>;
   clock: Clock;
   log: Logger;
-  /** Told of each request. */
+  /** Called for each request. */
   onAsked?: (kind: LiveRequestKind, outcome: Outcome) => void;
 }
 
@@ -24,8 +24,8 @@ export type Outcome = 'answered' | 'missing' | 'away';
 
 export interface NodeClient {
   /**
-   * @param use reads the answer, while the request counts as under way.
-   * @returns null when the node has no such thing.
+   * @param use reads the response, while the request counts as active.
+   * @returns null when the node does not have the resource.
    * @throws {MediaNodeUnavailableError}
    */
   ask<T>(request: Asking, use: (answer: Response) => Promise<T>): Promise<T | null>;
@@ -38,7 +38,7 @@ interface Asking {
   signal: AbortSignal;
 }
 
-/** So often the log says that a node cannot be asked. */
+/** Interval between log entries about an unreachable node. */
 const WARN_MS = 60_000;
 
 export function createNodeClient(options: NodeClientOptions): NodeClient {
@@ -58,7 +58,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
         options.onAsked?.(kind, found === null ? 'missing' : 'answered');
         return found;
       } catch (error) {
-        // Nobody wants it any more.
+        // The request was abandoned.
         if (signal.aborted && signal.reason === REQUEST_ABANDONED) return null;
         const away =
           error instanceof MediaNodeUnavailableError
@@ -72,7 +72,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   };
 }
 
-/** Why a request is given up that is not asked for any more. */
+/** Abort reason of a request whose result is no longer needed. */
 export const REQUEST_ABANDONED = 'not wanted';
 
 async function send(

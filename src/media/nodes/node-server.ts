@@ -23,17 +23,17 @@ export interface NodeServerOptions {
   handle?: unknown;
 }
 
-/** Gives the live streams of this node to the nodes that show them to viewers, and to nobody else. */
+/** Server of this node's live streams, only for the nodes that deliver them to viewers. */
 export interface NodeServer {
   /** That it listens on. */
   readonly port: number;
-  /** How often it was asked since it began. */
+  /** Number of requests since the start. */
   readonly served: Readonly<Record<LiveRequestKind, number>>;
   stop(): Promise<void>;
 }
 
 const BYTES = 'application/octet-stream';
-/** Longer than clients keep a connection that nothing goes over. */
+/** Longer than clients keep an idle connection. */
 const KEEP_ALIVE_MS = 30_000;
 const HEADERS_MS = 5000;
 const HEADERS_MAX_BYTES = 8192;
@@ -80,7 +80,7 @@ async function answer(
   const { nodeId, secrets, clock, source } = options;
   const path = request.url ?? '';
   const { authorization } = request.headers;
-  // Before anything is said: who has not the key of the installation is told nothing.
+  // Checked first: a client without the key of the installation gets no information.
   if (!isSigned(secrets, clock, { nodeId, path, authorization })) return end(response, 401);
   if (request.method !== 'GET') return end(response, 405);
   const asked = parsePath(path);
@@ -118,7 +118,7 @@ function sendBytes(response: ServerResponse, bytes: Buffer | null, mtimeMs = 0):
   response.writeHead(200, headers).end(bytes);
 }
 
-/** All texts, and from then on those that change. A node that reads slowly is told the last of several changes. */
+/** Sends all texts, and from then on changed ones. A slow reader gets only the last of several changes. */
 async function sendChanges(source: LocalSource, streamId: string, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   let known: ReadonlyMap<string, CachedTextFile> | null = null;

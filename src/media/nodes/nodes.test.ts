@@ -66,13 +66,13 @@ function reader() {
   return { remote, asked };
 }
 
-/** As the composer does. */
+/** Replaces a playlist atomically, as the composer does. */
 async function show(text: string, name = 'src.m3u8'): Promise<void> {
   await writeFile(join(folder, 'live', STREAM, 'new'), text);
   await rename(join(folder, 'live', STREAM, 'new'), join(folder, 'live', STREAM, name));
 }
 
-test('nothing is said to who has not the key of the installation', async () => {
+test('a client without the key of the installation gets no information', async () => {
   const { node, server } = await serve();
   const status = async (authorization?: string, path = PATH) =>
     (await fetch(node.url + path, authorization === undefined ? {} : { headers: { authorization } })).status;
@@ -92,11 +92,11 @@ test('nothing is said to who has not the key of the installation', async () => {
   assert.equal(server.served.segment, 1, 'what is refused is not looked at');
 });
 
-test('a path reaches live streams alone', async () => {
+test('paths give access only to live streams', async () => {
   const { node } = await serve();
   const status = async (path: string, method = 'GET') => {
     const authorization = signRequest(secrets, clock, { nodeId: NODE, path });
-    // As it is: `fetch` would make another path of it.
+    // Sent unmodified: `fetch` would normalize the path.
     const asked = request(node.url, { method, path, headers: { authorization } }).end();
     const [answer]: IncomingMessage[] = await once(asked, 'response');
     return answer?.resume().statusCode;
@@ -122,7 +122,7 @@ test('a path reaches live streams alone', async () => {
     assert.equal(await status(path), 404, path);
 });
 
-test('a hundred who want the same are one request', async () => {
+test('a hundred requests for one resource are sent once', async () => {
   const { node, server } = await serve();
   const { remote, asked } = reader();
   const source = remote.on(node);
@@ -142,7 +142,7 @@ test('a hundred who want the same are one request', async () => {
   assert.ok(server.served.thumbnail <= 3, `${server.served.thumbnail}`);
 });
 
-test('texts come as they change, by one request, and stay while the node is away', async () => {
+test('texts arrive as they change, by one request, and stay while the node is unavailable', async () => {
   await show('#EXTM3U 1');
   const first = await serve();
   const { remote } = reader();
@@ -175,7 +175,7 @@ test('texts come as they change, by one request, and stay while the node is away
   assert.equal(String(await remote.on(again.node).part(PLACE, { offset: 0, bytes: 1 })), 'a');
 });
 
-test('a node that says nothing, or something else, is away', async () => {
+test('a node with no response or an invalid one counts as unavailable', async () => {
   const strange = createServer((request, response) => {
     if (request.url?.endsWith('/changes')) response.writeHead(200).end('{"texts": 1}\n');
     else response.writeHead(500).end();
@@ -191,7 +191,7 @@ test('a node that says nothing, or something else, is away', async () => {
   assert.ok(asked.includes('changes away') && asked.includes('part away'));
 });
 
-test('the numbers of a stream go on after what another node has shown', async () => {
+test('segment numbers of a stream continue after those of another node', async () => {
   await show(
     [
       ...[

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { FileStream } from '../playback/file-stream.ts';
 import type { OpenedFile } from './live-source.ts';
 
-/** A file of this machine's disk. @returns null, and closes it, when it is none. */
+/** Opens a file of this machine's disk. @returns null, and closes it, when it is not a regular file. */
 export async function openedFile(file: FileHandle): Promise<OpenedFile | null> {
   let isFile = false;
   try {
@@ -12,7 +12,7 @@ export async function openedFile(file: FileHandle): Promise<OpenedFile | null> {
     if (!isFile) return null;
     return {
       ...{ size, mtimeMs },
-      /** In one read: `readFile` would take it in pieces. */
+      /** In a single read: `readFile` would read it in chunks. */
       async read() {
         const bytes = Buffer.allocUnsafeSlow(size);
         const { bytesRead } = await file.read(bytes, 0, size, 0);

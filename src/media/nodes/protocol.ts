@@ -3,13 +3,13 @@ import { compileSchema } from '../../platform/schema-validator.ts';
 import type { SegmentLocation } from './live-source.ts';
 
 /**
- * What nodes say to each other of live streams. `/live/<stream>/changes` is an answer without an end: a line of JSON
- * each time that texts have changed, or a second after the last one.
+ * Protocol between nodes for live streams. `/live/<stream>/changes` is an endless response: a line of JSON
+ * each time texts have changed, or a second after the last one.
  */
 const Frame = Type.Object({
-  /** These are all texts that there are. */
+  /** The frame contains all existing texts. */
   isWhole: Type.Optional(Type.Literal(true)),
-  /** By their names; null where one has gone. */
+  /** Texts by name; null for a removed one. */
   texts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()])),
 });
 
@@ -19,7 +19,7 @@ export const HEARTBEAT_MS = 1000;
 /** When the file was last changed, in milliseconds since the Unix epoch. */
 export const MTIME_HEADER = 'x-mtime-ms';
 
-/** What is asked of a media node, for its metrics and those of who asks. */
+/** Kinds of requests to a media node, for its metrics and those of its clients. */
 export type LiveRequestKind = 'changes' | 'part' | 'segment' | 'thumbnail';
 
 export const changesPath = (streamId: string) => `/live/${streamId}/changes`;
@@ -29,7 +29,7 @@ export const filePath = ({ streamId, epoch, rung, file }: SegmentLocation) =>
 export const partPath = (place: SegmentLocation, { offset, bytes }: { offset: number; bytes: number }) =>
   `${filePath(place)}?offset=${offset}&bytes=${bytes}`;
 
-/** What a path asks for; null when it asks for nothing that there is. */
+/** Request that a path stands for; null for an unknown path. */
 export type NodeRequest =
   | { kind: 'changes'; streamId: string }
   | { kind: 'thumbnail'; streamId: string }

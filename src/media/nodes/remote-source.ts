@@ -4,19 +4,19 @@ import { createMirror, type Mirror } from './mirror.ts';
 import type { NodeAddress, NodeClient } from './node-client.ts';
 import { filePath, MTIME_HEADER, partPath, picturePath } from './protocol.ts';
 
-/** The live streams of other nodes: whatever many ask for at once is fetched once. */
+/** Live streams of other nodes: concurrent requests for a resource fetch it once. */
 export interface RemoteSources {
   on(node: NodeAddress): LiveSource;
   close(): void;
 }
 
-/** Whole segments, for players that know no parts. */
+/** Cache for complete segments, for players without support for parts. */
 const FILES_BYTES = 64 * 1024 * 1024;
 const PICTURES_BYTES = 8 * 1024 * 1024;
-/** Pictures are replaced every 30 seconds. */
+/** Time for which a thumbnail is cached; thumbnails are replaced every 30 seconds. */
 const PICTURE_FRESH_MS = 5000;
 const ANSWER_MS = 4000;
-/** No segment is as large, whatever a node says. */
+/** Size limit of a segment, which no valid one reaches. */
 const FILE_MAX_BYTES = 2 ** 28;
 
 export function createRemoteSources(client: NodeClient): RemoteSources {
@@ -67,7 +67,7 @@ export function createRemoteSources(client: NodeClient): RemoteSources {
   };
 }
 
-/** Whoever keeps parts sees to it that each is asked for once. */
+/** Fetches a part; the cache of the caller ensures that each is requested once. */
 function fetchPart(
   client: NodeClient,
   node: NodeAddress,

@@ -1,16 +1,16 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
-/** Of requests between nodes: under a key of its own, derived from the `SECRET_KEY` that all of them have. */
+/** Purpose of the key for requests between nodes, derived from the `SECRET_KEY` they share. */
 const PURPOSE = 'live streams between nodes';
 const SCHEME = 'Marquee ';
-/** As far may the clocks of two nodes be apart; a request that was overheard is good for no longer. */
+/** Clock difference accepted between two nodes; also limits the validity of an intercepted request. */
 const SKEW_MS = 120_000;
 
 interface Signed {
-  /** Of the node that is asked: the request is good for no other. */
+  /** Node for which the request is valid. */
   nodeId: string;
-  /** With its query. */
+  /** Path including the query. */
   path: string;
 }
 

@@ -9,9 +9,9 @@ const LOOK_MS = 100;
 interface Options {
   local: LiveSource;
   remote: Pick<RemoteSources, 'on'>;
-  /** Of the media role on this machine's folder; null while there was none. */
+  /** Returns the node ID of the media role on this machine's folder; null when there was none. */
   ownNodeId(): Promise<string | null>;
-  /** Undefined where nothing has been published to a stream. */
+  /** Returns the location of a stream; undefined when nothing was published to it. */
   placeOf(streamId: string): Promise<StreamLocation | undefined>;
 }
 
@@ -25,7 +25,7 @@ export function createSourceSelector({ local, remote, ownNodeId, placeOf }: Opti
   };
   return {
     text: async (streamId, name) => (await of(streamId)).text(streamId, name),
-    // Whoever waits hears of what is wrong by the next look.
+    // Waiters get the error at their next read.
     next: (streamId) =>
       of(streamId).then(
         (source) => source.next(streamId),

@@ -8,7 +8,7 @@ interface Found {
 const HEAD_BYTES = 8;
 const LONG_HEAD_BYTES = 16;
 
-/** The boxes of a buffer one after the other; what is no box any more ends them. */
+/** Parses the consecutive boxes of a buffer, up to the first invalid one. */
 export function boxesOf(buffer: Buffer): Found[] {
   const found: Found[] = [];
   for (let at = 0; at + HEAD_BYTES <= buffer.length; ) {
@@ -21,15 +21,15 @@ export function boxesOf(buffer: Buffer): Found[] {
   return found;
 }
 
-/** What a fragment is called in the file that it becomes a part of. */
+/** Numbers of a fragment in the file it is joined into. */
 export interface Place {
   trackId: number;
-  /** Of the fragments of the whole file, from 1. */
+  /** Sequence number among the fragments of the whole file, from 1. */
   sequence?: number;
 }
 
 const PARENTS = ['moov', 'trak', 'mvex', 'moof', 'traf'];
-/** Where the number of the track stands in each. */
+/** Offset of the track number in each box. */
 const TRACK_AT: Readonly<Record<string, number>> = { tfhd: 12, trex: 12 };
 const SEQUENCE_AT = 12;
 const BASE_DATA_OFFSET = 1;
@@ -50,7 +50,7 @@ function rename(boxes: Buffer, place: Place): void {
     const at = type === 'tkhd' ? (bytes[HEAD_BYTES] === 0 ? 20 : 28) : TRACK_AT[type];
     if (at !== undefined) bytes.writeUInt32BE(place.trackId, at);
     if (type === 'mfhd' && place.sequence !== undefined) bytes.writeUInt32BE(place.sequence, SEQUENCE_AT);
-    // An index of one segment would be taken for that of the whole file.
+    // An index of one segment would be mistaken for that of the whole file.
     if (type === 'sidx') bytes.write('free', 4, 'latin1');
   }
 }
@@ -62,11 +62,11 @@ function typeOf(head: Buffer): string {
 const REWRITTEN = ['moof', 'sidx'];
 const MAX_HELD_BYTES = 16 * 2 ** 20;
 
-/** Renames the fragments of a segment while it passes; media are passed on as they come. */
+/** Rewriter of a segment's track and sequence numbers; media data is passed through as it arrives. */
 export class BoxRewriter {
   readonly #place: Place;
   #held: Buffer = Buffer.alloc(0);
-  /** So much of a box that stays as it is has still to come. */
+  /** Remaining bytes of a box that is passed through unchanged. */
   #passing = 0;
 
   constructor(place: Place) {
@@ -96,13 +96,13 @@ export class BoxRewriter {
     this.#held = data;
   }
 
-  /** What was held when the last byte has come. */
+  /** Returns the bytes still buffered after the last input. */
   rest(): Buffer {
     return this.#held;
   }
 }
 
-/** Of a box that lasts to the end of the file, as if it had no end. */
+/** Returns the size of a box; infinite for one that extends to the end of the file. */
 function sizeOf(head: Buffer): number {
   const short = head.readUInt32BE(0);
   const size = short === 1 ? Number(head.readBigUInt64BE(HEAD_BYTES)) : short;

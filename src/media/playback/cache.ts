@@ -1,10 +1,13 @@
 export interface LoadingCache<T> {
   get(key: string): T | undefined;
-  /** What is held, or one load, however many ask for it at once. What loads as null, or fails, is not kept. */
+  /**
+   * Returns the cached value, or loads it once for all concurrent callers. A null result or an error is not
+   * cached.
+   */
   load(key: string, read: () => Promise<T | null>): Promise<T | null>;
 }
 
-/** What was used most recently, up to so many bytes. */
+/** Creates a cache of the most recently used values, up to the given number of bytes. */
 export function createLoadingCache<T>(limitBytes: number, sizeOf: (value: T) => number): LoadingCache<T> {
   const held = new Map<string, T>();
   const loading = new Map<string, Promise<T | null>>();

@@ -9,10 +9,10 @@ import { accelRedirect, MAX_AGE_SEC, redirect, relay } from './store-responses.t
 
 type Downloads = Pick<VideoFiles, 'downloadOriginal' | 'downloadMp4' | 'describeOriginal' | 'describeMp4'>;
 
-/** An address of the store is good for a download that begins late. */
+/** Validity of a store URL, long enough for a download that begins late. */
 const SIGNED_SEC = 3600;
 
-/** What tables of joined files may take, as they are reckoned: those of a hundred hours. */
+/** Estimated memory for tables of joined files, enough for a hundred hours. */
 const TABLES_BYTES = 2 ** 24;
 
 /** Files that viewers do not play and owners keep. */
@@ -24,7 +24,7 @@ export function createDownloads({
   accelPrefix: string | undefined;
 }): Downloads {
   const files = createFileReader({ cacheBytes: 0, cachedFileBytes: 0, maxAgeSec: MAX_AGE_SEC });
-  // Who downloads in many ranges asks for one file many times, and what lies in its folder does not change.
+  // A download in many ranges requests one file many times, and the content of its folder does not change.
   const tables = createLoadingCache<JoinedMp4>(TABLES_BYTES, ({ tableBytes }) => tableBytes);
   const describeOriginal: Downloads['describeOriginal'] = async ({ key, title }) => {
     const found = await store.open(key, { start: 0, end: KIND_BYTES - 1 });
@@ -67,7 +67,7 @@ export function createDownloads({
   };
 }
 
-/** To be kept, not shown. */
+/** Adds the header that makes browsers save the file instead of displaying it. */
 function named(reply: FileReply, disposition: string): FileReply {
   if (reply.status !== 200 && reply.status !== 206) return reply;
   return { ...reply, headers: { ...reply.headers, 'content-disposition': disposition } };

@@ -1,10 +1,16 @@
 import type { LiveEdge } from '../contract/index.ts';
 import type { MediaPlaylist } from '../live/playlist.ts';
 
-/** Players ask for what comes next, or the one after it (draft-pantos-hls-rfc8216bis 6.2.5.2). */
+/**
+ * Segments ahead that players request: the next one, or the one after it (draft-pantos-hls-rfc8216bis
+ * 6.2.5.2).
+ */
 const AHEAD_MAX = 2;
 
-/** Whether a playlist shows so much, or more. `too far`: what comes next is long before it. */
+/**
+ * Reports whether a playlist contains the edge or later media. `too far`: the edge is well beyond the next
+ * segment.
+ */
 export function compareEdge(
   playlist: MediaPlaylist,
   { seq, part }: LiveEdge,

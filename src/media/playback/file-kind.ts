@@ -1,6 +1,6 @@
-/** What a file is called, and called by, after it was downloaded. */
+/** Extension and content type of a file, for downloads. */
 export interface DetectedFileType {
-  /** Without a dot. */
+  /** File extension without a dot. */
   extension: string;
   contentType: string;
 }
@@ -25,7 +25,7 @@ const KINDS: readonly [(head: Buffer, text: string) => boolean, DetectedFileType
   [(head) => head[0] === 0x47 && head[188] === 0x47, kind('ts', 'video/mp2t')],
 ];
 
-/** By its first bytes, as the name that it was uploaded by says nothing. */
+/** Detects the type from the first bytes, since the name of an upload proves nothing. */
 export function kindOf(head: Buffer): DetectedFileType {
   const text = head.toString('latin1');
   const [, found] = KINDS.find(([is]) => is(head, text)) ?? [];

@@ -37,7 +37,7 @@ const stream = async (index: number, start: number, end: number) =>
   new FileStream(await open(path(index)), start, end);
 const sum = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex');
 
-/** Files of ours that this process has open. */
+/** Counts our files that this process has open. */
 async function openFiles(): Promise<number> {
   const links = await Promise.all(
     (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
@@ -45,7 +45,7 @@ async function openFiles(): Promise<number> {
   return links.filter((target) => target.startsWith(root)).length;
 }
 
-test('many readers at once, some of them slow, each get their own bytes', async () => {
+test('many concurrent readers, some of them slow, each get their own bytes', async () => {
   const read = async (turn: number) => {
     const response = await new Promise<IncomingMessage>((resolve) => get(`${url}/${turn % FILES}`, resolve));
     const pieces: Buffer[] = [];
@@ -60,7 +60,7 @@ test('many readers at once, some of them slow, each get their own bytes', async 
   await waitFor(async () => (await openFiles()) === 0, { message: 'every file closed' });
 });
 
-test('a reader that goes away leaves no file open, and disturbs nobody', async () => {
+test('a reader that disconnects leaves no file open, and other readers are unaffected', async () => {
   for (let turn = 0; turn < 10; turn++) {
     const request = get(`${url}/${turn % FILES}`);
     request.on('error', () => {});

@@ -10,8 +10,9 @@ const IDLE = Symbol('idle');
 const spare: Buffer[] = [];
 
 /**
- * The bytes of an open file from `start` to `end` (inclusive), which it closes. Piped into a response it reads into one buffer, again each
- * time when the last piece has left: a slow reader holds half a megabyte, and nothing is allocated.
+ * Bytes of an open file from `start` to `end` (inclusive), which it closes. Piped into a response it reads
+ * into one buffer, again each time the last chunk was sent: a slow reader holds half a megabyte, and nothing
+ * is allocated.
  */
 export class FileStream extends Readable {
   readonly #file: FileHandle;
@@ -56,7 +57,7 @@ export class FileStream extends Readable {
           if (bytes !== null) return void destination.write(bytes, written);
           release();
           destination.end();
-          // Nobody reads from here, and it ends only when it has been read.
+          // The stream itself is not read, but ends only after it has been read.
           this.push(null);
           this.resume();
         },
@@ -73,8 +74,8 @@ export class FileStream extends Readable {
   }
 
   /**
-   * Reads the next piece; null at the end. A file that turns out shorter than was promised is an error. Once the
-   * stream is destroyed, `done` is not called but `dropped` is.
+   * Reads the next chunk; null at the end. A file shorter than announced is an error. Once the stream is
+   * destroyed, `dropped` is called instead of `done`.
    */
   #fill(buffer: Buffer, done: (bytes: Buffer | null) => void, dropped: () => void): void {
     const length = Math.min(buffer.length, this.#end + 1 - this.#position);

@@ -8,26 +8,34 @@ import { parseRange } from './range.ts';
 import { COMMON_HEADERS, matchesEtag, notFound } from './reply.ts';
 
 export interface ServedFile {
-  /** Where it is, or what it is kept by. */
+  /** Path of the file, or its cache key. */
   path: string;
-  /** Opens it, where it is elsewhere or a program of strangers' media may still write around it; the path else. */
+  /**
+   * Opens it, when it is not local or an untrusted program may still write near it; default: opens the path.
+   */
   open?: () => Promise<OpenedFile | null>;
   contentType: string;
-  /** Asked with the time of the file's last change before it is sent; refused, it is 404. */
+  /** Called with the file's modification time before it is sent; false means 404. */
   mayShow?: (mtimeMs: number) => boolean | Promise<boolean>;
 }
 
 export interface FileReader {
-  /** A file whose name is unique for ever, so that its content never changes. */
+  /** Opens a file whose name is permanently unique, so that its content never changes. */
   open(file: ServedFile, request: FileRequest): Promise<FileReply>;
 }
 
 export interface FileReaderOptions {
   /** Recent files kept in memory, in bytes; 0 streams everything from disk. */
   cacheBytes: number;
-  /** A larger file is streamed: one must not push all others out, nor slow readers hold many in memory. */
+  /**
+   * Maximum size of a cached file. Larger ones are streamed: one must not evict all others, nor slow readers
+   * hold many in memory.
+   */
   cachedFileBytes: number;
-  /** How long clients and shared caches keep a file without asking again: so long it outlives its withdrawal. */
+  /**
+   * Seconds for which clients and shared caches reuse a file without revalidation, and so how long it
+   * outlives its withdrawal.
+   */
   maxAgeSec: number;
 }
 
@@ -74,7 +82,10 @@ export function createFileReader(options: FileReaderOptions): FileReader {
   };
 }
 
-/** Never `immutable`: what has changed has another name, but it may be withdrawn, and then the origin says so. */
+/**
+ * Builds `cache-control`, never `immutable`: a changed file has another name, but a file may be withdrawn,
+ * which revalidation detects.
+ */
 export function cacheFor(maxAgeSec: number, isPrivate: boolean | undefined): string {
   return `${isPrivate ? 'private' : 'public'}, max-age=${maxAgeSec}, must-revalidate`;
 }
@@ -97,7 +108,7 @@ interface FileFacts {
 }
 
 /**
- * The whole file or the range that was asked for (RFC 9110 13, 14).
+ * Sends the whole file or the requested range (RFC 9110 13, 14).
  *
  * @param openBody called once, if bytes are sent at all; `end` is inclusive.
  */
@@ -131,7 +142,7 @@ export async function fileReply(
   return { status, headers, body: size === 0 ? Buffer.alloc(0) : await openBody(start, end) };
 }
 
-/** Never what a link leads to, nor a pipe that nobody fills. */
+/** Flags that follow no link, and do not block on a pipe. */
 const HERE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 async function openHere(path: string): Promise<OpenedFile | null> {

@@ -11,13 +11,13 @@ const segment = (seq: number) => ({
   ...{ seq, disc: 0, epoch: 'e1', file: `s_${seq}.m4s`, durationSec: 2, startMs: seq * 2000 },
 });
 
-/** The window after so many segments, read anew. */
+/** Returns the live window from the given segment on, as a new object. */
 function windowAt(first: number): MediaPlaylist {
   const segments = [first, first + 1].map((seq) => ({ ...segment(seq), rung: 'src' }));
   return { targetDuration: 4, segments, nextSeq: first + 2, disc: 0 };
 }
 
-/** A joiner, and which streams it has asked the history for. */
+/** Creates a joiner, and records which streams it requests from the history. */
 function joiner(segmentsMax?: number) {
   const asked: string[] = [];
   const join = createHistoryJoiner(
@@ -42,7 +42,7 @@ function joiner(segmentsMax?: number) {
   return { asked, join, seqs };
 }
 
-test('history: what stands before a window is read once, until nobody has asked for a while', async (t) => {
+test('history: segments before a window are read once, until a period without requests', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const { asked, seqs } = joiner();
   assert.deepEqual(await seqs('s1', 3), [0, 1, 2, 3, 4]);
@@ -60,9 +60,9 @@ test('history: the same playlist is joined once', async () => {
   assert.equal(await join('s1', 'src', playlist), await join('s1', 'src', playlist));
 });
 
-test('history: beyond so many segments in all the playlist that was asked for longest ago is forgotten', async () => {
+test('history: beyond the total segment limit, the least recently requested playlist is evicted', async () => {
   const { asked, seqs } = joiner(30);
   for (const streamId of ['s1', 's2', 's3', 's1', 's3']) await seqs(streamId, 8);
-  // Of each, eight before the window and ten that were shown.
+  // Each has eight before the window and ten shown.
   assert.deepEqual(asked, ['s1', 's2', 's3', 's1']);
 });

@@ -2,32 +2,35 @@ import { createIdleCache } from '../../kernel/cache.ts';
 import type { HistorySegment, LiveHistory } from '../contract/index.ts';
 import type { MediaPlaylist, PublicSegment } from '../live/playlist.ts';
 
-/** Puts what is kept of a stream before its live window. */
+/** Prepends the stored segments of a stream to its live window. */
 export type JoinHistory = (streamId: string, rung: string, playlist: MediaPlaylist) => Promise<MediaPlaylist>;
 
-/** Of one playlist. */
+/** State of one playlist. */
 interface Joined {
   /** The last one, which is joined once; null where it is to be joined again. */
   last: { playlist: MediaPlaylist; joined: Promise<MediaPlaylist> } | null;
-  /** Where the live window begins; null before the first. */
+  /** First sequence number of the live window; null before the first. */
   firstSeq: number | null;
-  /** What stands before it. */
+  /** Segments before it. */
   before: readonly PublicSegment[];
-  /** The last that it showed whole. */
+  /** Most recent segments of its last result. */
   shown: readonly PublicSegment[];
-  /** All that stands before it is kept: nothing older can come to be known. */
+  /** All segments before it are stored: no older ones will be added. */
   isKept: boolean;
 }
 
-/** Of all playlists, some 100 MB: each rendition of four hours has 7,200. */
+/** Segments held for all playlists, about 100 MB: each rendition of four hours has 7,200. */
 const SEGMENTS_MAX = 720_000;
 const UNUSED_MS = 60_000;
-/** Longer than a live window, and what is on its way into the store. */
+/**
+ * Number of recent segments remembered: more than a live window and the segments on their way into the store.
+ */
 const RECENT = 60;
 
 /**
- * The segments before a live window, without a gap: where one is missing, what is older is not shown. The same playlist
- * is joined once, as soon as all before it is kept; what has just left the window stands before it even until then.
+ * Prepends the segments before a live window, without a gap: segments older than a missing one are left out.
+ * A playlist is joined only once when all segments before it are stored; segments that have just left the
+ * window are included even before they are.
  */
 export function createHistoryJoiner(history: LiveHistory, segmentsMax = SEGMENTS_MAX): JoinHistory {
   const knownOf = createIdleCache<Joined>(
@@ -68,7 +71,10 @@ export function createHistoryJoiner(history: LiveHistory, segmentsMax = SEGMENTS
   };
 }
 
-/** What leads up to `first` without a gap. @param shown what may not be kept yet. */
+/**
+ * Returns the segments that lead up to `first` without a gap. @param shown segments that may not be stored
+ * yet.
+ */
 function chain(
   kept: readonly HistorySegment[],
   rung: string,

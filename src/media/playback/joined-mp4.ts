@@ -5,7 +5,7 @@ import { box, fullBox, u32 } from '../protocols/fmp4/box.ts';
 import { parsePrivatePlaylist } from '../transcode/hls-playlist.ts';
 import { BoxRewriter, boxesOf, ofTrack } from './boxes.ts';
 
-/** The folders of one rendition's pictures and of the sound, without a slash at the end. */
+/** Folders of one rendition's video and of the audio, without a trailing slash. */
 export interface JoinedInput {
   video: string;
   audio: string | null;
@@ -20,14 +20,15 @@ interface Piece {
 }
 
 /**
- * One fragmented MP4 (ISO/IEC 14496-12 8.8) of the segments of a rendition and of its sound, which is written while it
- * is read: nothing of it is stored. Each segment keeps its length, so that any range of it can be sent.
+ * Fragmented MP4 (ISO/IEC 14496-12 8.8) of the segments of a rendition and of its audio, which is generated
+ * while it is read: nothing of it is stored. Each segment keeps its length, so that any range of it can be
+ * sent.
  */
 export interface JoinedMp4 {
   sizeBytes: number;
-  /** Of memory, about: what is known of each segment. */
+  /** Approximate memory of the segment table. */
   tableBytes: number;
-  /** Without quotes. */
+  /** ETag without quotes. */
   etag: string;
   /** @param end inclusive. */
   read(start: number, end: number): Readable;
@@ -76,7 +77,7 @@ async function readTrack(store: BlobStore, folder: string, trackId: number) {
   return { init, pieces };
 }
 
-/** The header of the first, with the track of the second beside its own, and how long the whole lasts. */
+/** Builds a header from the first one, with the track of the second added, and the total duration. */
 function joinInits(video: Buffer, audio: Buffer | null, durationSec: number): Buffer {
   const tracks = [partsOf(video, VIDEO_TRACK), ...(audio === null ? [] : [partsOf(audio, AUDIO_TRACK)])];
   const header = Buffer.from(tracks[0]?.mvhd ?? []);
@@ -137,7 +138,7 @@ async function* rewritten(store: BlobStore, piece: Piece, sequence: number): Asy
   yield boxes.rest();
 }
 
-/** The bytes from `from` up to, and without, `to`; the source is left when they have come. */
+/** Yields the bytes from `from` up to (excluding) `to`; the source is closed after them. */
 async function* cut(source: AsyncIterable<Buffer>, from: number, to: number): AsyncGenerator<Buffer> {
   let at = 0;
   for await (const chunk of source) {

@@ -40,7 +40,7 @@ function segment(seq: number, count: number): PublicSegment {
   };
 }
 
-/** Two whole segments of four parts, and so many of the third. */
+/** Creates a playlist of two complete segments of four parts, and the given number of parts of the third. */
 function playlist(parts: number): MediaPlaylist {
   return {
     targetDuration: 4,
@@ -86,7 +86,7 @@ test('edge: what a player may wait for', () => {
   assert.equal(edgeOf({ targetDuration: 4, segments: [], nextSeq: 0, disc: 0 }), null);
 });
 
-test('playback: everybody who waits for a part is answered when it comes', async () => {
+test('playback: all clients waiting for a part get it when it arrives', async () => {
   await show(1);
   const waiting = Array.from({ length: 50 }, () =>
     playback.awaitEdge({ ...PLACE, edge: { seq: 2, part: 1 } }, 10_000),
@@ -99,7 +99,7 @@ test('playback: everybody who waits for a part is answered when it comes', async
   assert.equal(await playback.awaitEdge({ ...PLACE, edge: { seq: 9, part: null } }, 10_000), 'too far');
 });
 
-test('playback: a part is served out of its segment, before and after that is whole', async () => {
+test('playback: a part is served from its segment, before and after it is complete', async () => {
   await show(3);
   const { status, headers, body } = await part(2);
   assert.deepEqual([status, headers['content-length'], body], [200, '100', Buffer.alloc(PART_BYTES, 2)]);
@@ -110,7 +110,7 @@ test('playback: a part is served out of its segment, before and after that is wh
   await rm(join(root, 's1/e1/src/s_000002.m4s'));
 });
 
-test('playback: a part that does not come next is 404 at once, and so is one from before or after the broadcast', async () => {
+test('playback: a part that is not the next one is 404 immediately, and so is one from before or after the broadcast', async () => {
   await show(3);
   for (const file of ['s_000002.4.m4s', 's_000003.0.m4s', 's_000002.x.m4s', 's_000002.m4s'])
     assert.equal((await part(0, { file })).status, 404, file);
@@ -120,7 +120,7 @@ test('playback: a part that does not come next is 404 at once, and so is one fro
   assert.equal((await part(0, { sinceMs: START_MS + 60_000, waitMs: 0 })).status, 404);
 });
 
-test('playback: the rest of a broadcast is whole segments alone', async () => {
+test('playback: the rest of a broadcast contains only complete segments', async () => {
   await show(3);
   const request = { ...PLACE, method: 'GET' } as const;
   assert.match(String((await playback.readMediaPlaylist(request)).body), /EXT-X-PART:/);

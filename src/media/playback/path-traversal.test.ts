@@ -59,7 +59,7 @@ for (const cacheBytes of [0, 2 ** 20]) {
 }
 
 for (const kind of KINDS) {
-  test(`${kind} for the picture of a stream is 404`, async () => {
+  test(`${kind} for the thumbnail of a stream is 404`, async () => {
     const files = createLiveFiles({ source: createLocalSource({ liveDir: join(folder, 'live') }) });
     const asked = { method: 'GET', streamId: 's1' } as const;
     assert.equal((await files.openThumbnail(asked)).status, 200);

@@ -51,7 +51,7 @@ function playlistText(count: number): string {
   return renderMediaPlaylist({ targetDuration: 2, segments, nextSeq: count, disc: 0 });
 }
 
-/** As the composer does. */
+/** Replaces a playlist atomically, as the composer does. */
 async function replacePlaylist(name: string, text: string): Promise<void> {
   await writeFile(join(liveDir, 's1', 'new'), text);
   await rename(join(liveDir, 's1', 'new'), join(liveDir, 's1', name));
@@ -206,7 +206,7 @@ test('playback: 304 for what the client has, and a range only of the same versio
   assert.deepEqual([again.status, again.body], [304, null]);
 });
 
-test('playback: a replaced playlist is seen at once', async () => {
+test('playback: a replaced playlist is visible immediately', async () => {
   const request = { method: 'GET', streamId: 's1', rung: 'src' } as const;
   const old = await playback.readMediaPlaylist(request);
   await replacePlaylist('src.m3u8', playlistText(4));
@@ -216,7 +216,7 @@ test('playback: a replaced playlist is seen at once', async () => {
   await replacePlaylist('src.m3u8', playlistText(3));
 });
 
-test('playback: a viewer does not see what was before the broadcast', async () => {
+test('playback: a viewer sees no segments from before the broadcast', async () => {
   const request = { method: 'GET', streamId: 's1', rung: 'src' } as const;
   const { body } = await playback.readMediaPlaylist({ ...request, sinceMs: START_MS + 5000 });
   assert.match(String(body), /^#EXT-X-MEDIA-SEQUENCE:1$/m);
@@ -232,9 +232,9 @@ test('playback: a segment from before the broadcast cannot be guessed, one that 
     ['s_000000.m4s', START_MS + 2000, 404],
     ['s_000001.m4s', START_MS + 4000, 200],
     ['s_000002.m4s', START_MS + 6000, 200],
-    // Dates of the playlist may differ a little from the times of the files: what is listed is served.
+    // Dates of the playlist may differ slightly from the times of the files: listed segments are served.
     ['s_000002.m4s', START_MS + 4900, 200],
-    // It has not come into the playlist yet, or has left it.
+    // It is not in the playlist yet, or has left it.
     ['s_000050.m4s', START_MS + 5001, 200],
     ['s_000050.m4s', START_MS + 5000, 404],
   ] as const) {

@@ -31,7 +31,7 @@ interface Broadcast {
 export interface PlaylistReader extends Pick<LiveFiles, 'readMaster' | 'readMediaPlaylist' | 'awaitEdge'> {
   /** Whether the rung's playlist shows a segment to viewers of a broadcast. */
   isListed(segment: SegmentLocation, broadcast: Broadcast): Promise<boolean>;
-  /** A part of a segment, as soon as it is shown; null when it is not, and will not be soon. */
+  /** Finds a part of a segment as soon as it is listed; null when it is not, and will not be soon. */
   findPart(
     segment: SegmentLocation,
     index: number,
@@ -53,7 +53,7 @@ export function createPlaylistReader(source: LiveSource, joinHistory?: JoinHisto
     // Every stream has a `src`, also before its encoder has connected.
     return found ?? (rung === 'src' ? emptyMediaPlaylist(TARGET_DURATION) : null);
   };
-  /** Looks again with every change of the stream, until there is something or the time is over. */
+  /** Checks again with every change of the stream, until there is a result or the time has passed. */
   const until = async <T>(streamId: string, waitMs: number, look: () => Promise<T | null>) => {
     const deadlineMs = performance.now() + waitMs;
     for (;;) {
@@ -140,7 +140,7 @@ export function createPlaylistReader(source: LiveSource, joinHistory?: JoinHisto
       if (!isSafeName(streamId) || !isSafeName(rung)) return 'shown';
       const look = async () => {
         const playlist = await readRung(streamId, rung);
-        // Nobody knows yet what comes next.
+        // The next segment is not known yet.
         if (playlist === null) return rung === 'src' ? null : 'shown';
         const compared = compareEdge(playlist, edge);
         return compared === 'waiting' ? null : compared;
@@ -166,7 +166,7 @@ function isComplete({ segments }: MediaPlaylist, ending: PlaylistEnding | undefi
   return ending.isSettled || (last !== undefined && endMs(last) >= ending.untilMs);
 }
 
-/** What is made of a playlist for viewers, which is the same for most of them. */
+/** Creates a cache of playlists rendered for viewers, which are identical for most of them. */
 function createTextCache() {
   const held = new WeakMap<MediaPlaylist, Map<string, Promise<string>>>();
   return (playlist: MediaPlaylist, key: string, render: () => Promise<string>): Promise<string> => {
@@ -178,7 +178,7 @@ function createTextCache() {
   };
 }
 
-/** What a text says, which is read once for as long as it is the same. */
+/** Creates a playlist parser that parses each unchanged text once. */
 function createParser(): (text: CachedTextFile | null) => MediaPlaylist | null {
   const known = new WeakMap<CachedTextFile, MediaPlaylist | null>();
   return (text) => {

@@ -1,8 +1,8 @@
 export type ByteRange = { start: number; end: number } | 'unsatisfiable' | null;
 
 /**
- * Reads a Range header against a file of `size` bytes; `end` is inclusive. null means the whole file: no
- * header, another unit, several ranges or nonsense may all be ignored (RFC 9110 14.2).
+ * Parses a Range header for a file of `size` bytes; `end` is inclusive. null means the whole file: no header,
+ * another unit, several ranges or invalid ones may all be ignored (RFC 9110 14.2).
  */
 export function parseRange(header: string | undefined, size: number): ByteRange {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '');

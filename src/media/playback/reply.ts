@@ -3,16 +3,16 @@ import type { FileReply, FileRequest } from '../contract/index.ts';
 
 export const PLAYLIST_TYPE = 'application/vnd.apple.mpegurl';
 
-/** On every answer, errors too. */
+/** Headers of every response, errors too. */
 export const COMMON_HEADERS: Readonly<Record<string, string>> = { 'x-content-type-options': 'nosniff' };
 
-/** `no-store`: a start, a new segment or a stop must show at once. */
+/** Returns a 404 with `no-store`, so that a start, a new segment or a stop is visible immediately. */
 export function notFound(): FileReply {
   const headers = { ...COMMON_HEADERS, 'cache-control': 'no-store', 'content-length': '0' };
   return { status: 404, headers, body: null };
 }
 
-/** A small text that is made for the request, such as a playlist. A tag of its bytes is its `ETag`. */
+/** Builds a response of a small generated text, such as a playlist. A hash of its bytes is its `ETag`. */
 export function textReply(
   request: FileRequest,
   text: string,

@@ -17,19 +17,19 @@ export interface SegmentReaderOptions {
   source: LiveSource;
   /** Recent segments kept in memory, in bytes; 0 streams everything from disk. */
   cacheBytes?: number;
-  /** What has left the live window, and how it is read; nothing when absent. */
+  /** Segments that have left the live window, and their reader; absent when there are none. */
   kept?: { history: LiveHistory; openFile: VideoFiles['openFile'] };
 }
 
 const CACHE_BYTES = 64 * 1024 * 1024;
 const SEGMENT_TYPE = 'video/iso.segment';
 const CACHED_FILE_BYTES = 8 * 1024 * 1024;
-/** Longer than any player takes to come back for a segment, so that caches in front carry the audience. */
+/** Longer than any player takes to request a segment, so that caches in front serve the audience. */
 const MAX_AGE_SEC = 60;
 /** The parts that players ask for now. */
 const PARTS_BYTES = 32 * 1024 * 1024;
 
-/** Serves the segments that the packager wrote. Their names are unique for ever, so they never change. */
+/** Serves the segments written by the packager. Their names are permanently unique, so they never change. */
 export function createSegmentReader(
   options: SegmentReaderOptions,
   { isListed, findPart }: Pick<PlaylistReader, 'isListed' | 'findPart'>,

@@ -3,9 +3,9 @@ import type { BlobStore, FileReply, FileRequest } from '../contract/index.ts';
 import { cacheFor, fileReply } from './files.ts';
 import { COMMON_HEADERS, notFound } from './reply.ts';
 
-/** How long what was withdrawn goes on in caches (docs/decisions/playback-and-tokens.md#caches). */
+/** Seconds for which withdrawn content may stay in caches (docs/decisions/playback-and-tokens.md#caches). */
 export const MAX_AGE_SEC = 300;
-/** So long clients keep an address of the store. */
+/** Seconds for which clients cache a redirect to the store. */
 export const REDIRECT_SEC = 300;
 
 /** To the store, which sends the file itself. */

@@ -6,7 +6,7 @@ import { notFound } from './reply.ts';
 /** It is replaced every 30 seconds. */
 const MAX_AGE_SEC = 10;
 
-/** Serves the latest picture of a stream. */
+/** Serves the latest thumbnail of a stream. */
 export function createThumbnailReader(source: LiveSource): Pick<LiveFiles, 'openThumbnail'> {
   return {
     async openThumbnail(request) {

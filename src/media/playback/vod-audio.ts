@@ -13,8 +13,8 @@ export interface AudioGroup {
 const DESCRIPTION = 'CHARACTERISTICS="public.accessibility.describes-video"';
 
 /**
- * Stereo for everybody and, where a sound has it, surround. Groups have the same members by name, so what is there in
- * stereo alone is in both.
+ * Groups the tracks: stereo for all players and, where available, surround. Groups must have equal members by
+ * name, so tracks that exist only in stereo are in both.
  */
 export function audioGroups(audio: readonly PlayableAudio[]): AudioGroup[] {
   const tracks = [...Map.groupBy(audio, ({ track }) => track).values()];
@@ -64,7 +64,7 @@ export function renderAudioGroup({ id, members }: AudioGroup, uriSuffix: string)
   });
 }
 
-/** What a quoted attribute may hold (RFC 8216 4.2). */
+/** Replaces characters that a quoted attribute must not contain (RFC 8216 4.2). */
 export function quotable(text: string): string {
   return text.replace(/["\r\n]/g, ' ');
 }

@@ -2,7 +2,7 @@ import { baseLanguageTag, captionPurpose, uniqueLabel } from '../../kernel/langu
 import type { CaptionFile } from '../contract/index.ts';
 import { quotable } from './vod-audio.ts';
 
-/** Apple's words for captions that tell of sounds and speakers too; hls.js knows them. */
+/** Apple's characteristics for captions that also describe sounds and speakers; supported by hls.js. */
 const SDH =
   'CHARACTERISTICS="public.accessibility.transcribes-spoken-dialog,public.accessibility.describes-music-and-sound"';
 
@@ -10,7 +10,7 @@ const SDH =
 export function renderCaptionGroup(captions: readonly CaptionFile[], uriSuffix: string): string[] {
   const names = new Set<string>();
   const chosen = captions.findIndex(({ isDefault }) => isDefault);
-  // Of each kind one: the default one of its own kind, and the first of any other.
+  // One per kind is selected: the default caption within its own kind, and the first of any other.
   const kinds = captions.map(({ language }) => `${baseLanguageTag(language)} ${captionPurpose(language)}`);
   const selected = kinds.map((kind) => (kind === kinds[chosen] ? chosen : kinds.indexOf(kind)));
   return captions.map(({ file, language, label }, index) => {

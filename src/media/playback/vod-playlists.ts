@@ -3,14 +3,14 @@ import { orderVariants } from '../live/master.ts';
 import { type AudioGroup, audioGroups, renderAudioGroup } from './vod-audio.ts';
 import { renderCaptionGroup } from './vod-captions.ts';
 
-/** What not everybody plays, in the order of the playlist. */
+/** Codecs that not all players support, in the order of the playlist. */
 const FURTHER = ['hvc1', 'av01'];
 
 /**
- * The master playlist of a video (RFC 8216 4.3.4): the pictures with stereo, the same with surround where there is
- * some, and the sound alone for networks that carry no more.
+ * Renders the master playlist of a video (RFC 8216 4.3.4): the video with stereo, again with surround where
+ * there is some, and an audio-only variant for slow networks.
  *
- * @param uriSuffix a query with its `?`, put after every address; or nothing.
+ * @param uriSuffix a query with its `?`, appended to every URL; or empty.
  */
 export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSuffix: string): string {
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7', '#EXT-X-INDEPENDENT-SEGMENTS'];
@@ -36,7 +36,7 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
   return `${lines.join('\n')}\n`;
 }
 
-/** H.264, and behind it the other codecs: a player that knows none of them finds what it would find without. */
+/** Sorts H.264 before the other codecs: a player that knows none of them behaves as if they were absent. */
 function plainFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
   const isOf = ({ codecs }: PlayableRung, family: string) => codecs.startsWith(family);
   const plain = rungs.filter((rung) => !FURTHER.some((family) => isOf(rung, family)));
@@ -46,9 +46,9 @@ function plainFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
 }
 
 interface Variant {
-  /** Where its playlist is. */
+  /** Path of its playlist. */
   path: string;
-  /** Null for the sound alone. */
+  /** Null for the audio-only variant. */
   rung: PlayableRung | null;
   /** Null for a silent video. */
   sound: AudioGroup | null;
@@ -66,7 +66,10 @@ function variantAttributes({ rung, sound }: Omit<Variant, 'path'>): string[] {
   ];
 }
 
-/** Keyframes alone, for seeking by pictures and playing fast (draft-pantos-hls-rfc8216bis 4.4.6.3). */
+/**
+ * Renders a variant of keyframes only, for seek previews and fast playback (draft-pantos-hls-rfc8216bis
+ * 4.4.6.3).
+ */
 function renderIFrameVariant(rung: PlayableRung, uriSuffix: string): string[] {
   const { path, codecs, width, height, videoRange, iframeBitrate } = rung;
   if (iframeBitrate === null) return [];
@@ -77,7 +80,7 @@ function renderIFrameVariant(rung: PlayableRung, uriSuffix: string): string[] {
   return [`#EXT-X-I-FRAME-STREAM-INF:${attributes.join(',')}`];
 }
 
-/** The whole caption file as the one segment of a media playlist. */
+/** Renders a media playlist with the whole caption file as its only segment. */
 export function renderCaptionPlaylist(file: string, durationSec: number, uriSuffix: string): string {
   const lines = [
     '#EXTM3U',
@@ -108,7 +111,7 @@ export function suffixPlaylist(text: string, uriSuffix: string): string {
     .replace(/^(#EXT-X-MAP:.*?URI=")([^"]*)/gm, (_tag, before, uri) => before + uri + uriSuffix);
 }
 
-/** The same for the pictures that a storyboard names. */
+/** Appends the suffix to the images listed in a storyboard. */
 export function suffixStoryboard(text: string, uriSuffix: string): string {
   return text.replace(/^([\w.-]+\.jpg)(?=#|\r?$)/gm, (uri) => uri + uriSuffix);
 }

@@ -54,7 +54,7 @@ test('a store that clients cannot reach is read for them, in parts as well', asy
   assert.equal((await vod.openFile({ method: 'GET', key: `${KEY}x` })).status, 404);
 });
 
-test('a master has stereo, surround with the same members, captions by what they are for, and the sound alone', () => {
+test('a master has stereo, surround with equal members, captions by purpose, and an audio-only variant', () => {
   const rates = { averageBitrate: 100, peakBitrate: 120, codecs: 'mp4a.40.2', isDescription: false };
   const sound = (path: string, track: number, language: string | null, label: string, channels: number) => {
     return { path, track, language, label, channels, ...rates };
@@ -108,7 +108,7 @@ test('a master has stereo, surround with the same members, captions by what they
   ]);
 });
 
-test('of several captions of a kind the default ones are chosen by settings, or else the first', () => {
+test('settings select among the default captions of several of a kind, otherwise the first is selected', () => {
   const caption = (file: string, language: string, isDefault: boolean) => {
     return { file, language, label: 'English', isDefault };
   };

@@ -18,11 +18,14 @@ export interface VideoFilesOptions {
   accelPrefix?: string | undefined;
 }
 
-/** Init segments and pictures. Segments are streamed: that costs less memory, and the system keeps what is hot. */
+/**
+ * Cache for init segments and images. Segments are streamed: that needs less memory, and the page cache holds
+ * hot ones.
+ */
 const CACHE_BYTES = 16 * 1024 * 1024;
 const CACHED_FILE_BYTES = 256 * 1024;
 const INDEX_CACHE_BYTES = 32 * 1024 * 1024;
-/** An address of the store is good for twice as long as clients and we keep it. */
+/** Validity of a store URL: twice the time for which clients and this cache reuse it. */
 const SIGNED_SEC = 2 * REDIRECT_SEC;
 const REDIRECTS = 20_000;
 
@@ -79,7 +82,10 @@ export function createVideoFiles({ store, accelPrefix }: VideoFilesOptions): Vid
   };
 }
 
-/** Made for the request out of what may change: asked for again each time, and mostly answered 304. */
+/**
+ * Returns `cache-control` for content generated from mutable data: revalidated each time, and usually
+ * answered 304.
+ */
 function revalidated({ isPrivate }: FileRequest): string {
   return isPrivate ? 'private, no-cache' : 'no-cache';
 }
@@ -92,7 +98,7 @@ function vtt(request: FileRequest, text: string): FileReply {
   return textReply(request, text, { type: VTT_TYPE, cacheControl: revalidated(request) });
 }
 
-/** Addresses of the store for clients: the same for a while, so that they can cache what it says. */
+/** Creates a source of store URLs, stable for a while so that clients can cache the response. */
 function createAddresses(store: BlobStore): (key: string) => Promise<string | null> {
   const held = new Map<string, { url: string; untilMs: number }>();
   return async (key) => {

@@ -8,19 +8,19 @@ export interface RecorderCommandInput {
 }
 
 /**
- * A fragment is held in memory until it is written: an encoder without keyframes must not fill it. Also the most
- * that is lost when the program is killed.
+ * Maximum duration of a fragment, which is held in memory until it is written: an encoder without keyframes
+ * must not exhaust it. Also the most that is lost when the program is killed.
  */
 const MAX_FRAGMENT_MICROSECONDS = 5_000_000;
 
 /**
- * Arguments of one recorder run (docs/decisions/recordings.md), without the program's name. The file is
- * fragmented MP4: at any moment it can be read up to its last whole fragment.
+ * Returns the arguments of one recorder run (docs/decisions/recordings.md), without the program's name. The
+ * file is fragmented MP4: at any moment it can be read up to its last complete fragment.
  */
 export function recorderArgs({ video, audio, file }: RecorderCommandInput): string[] {
   return [
     ...['-v', 'warning', '-nostdin', '-y', '-fflags', '+genpts'],
-    // The frame rate is not asked for: that would take a second and a half of the broadcast.
+    // The frame rate is not probed: that would take a second and a half of the broadcast.
     ...['-analyzeduration', '1500000', '-probesize', '1000000', '-fpsprobesize', '0'],
     ...liveGuard(video),
     ...['-map', '0:v:0', ...(audio === undefined ? [] : ['-map', '0:a:0'])],

@@ -5,22 +5,25 @@ import type { FfmpegExit, FfmpegProcess } from '../ffmpeg/process.ts';
 import { SourceMuxer } from '../protocols/fmp4/source-muxer.ts';
 
 export interface DirectRunOptions {
-  /** Gives the run the publish, from its last keyframe on. */
+  /** Feeds the run with the publish, from its last keyframe on. */
   feed: (reader: Writable) => void;
   video: VideoInfo;
   audio: AudioInfo | undefined;
   /** An empty file. */
   path: string;
-  /** Called once, when there are pictures in it. */
+  /** Called once, when it contains video. */
   onMedia: () => void;
 }
 
 /** Also the most that is lost when the program is killed. */
 const PART_MS = 1000;
-/** What may wait for the disk. */
+/** Bytes that may wait for the disk. */
 const WAITING_MAX_BYTES = 2 ** 26;
 
-/** Records what the ffmpeg here cannot read: frames go into fragmented MP4 as they come. A change of what they are ends it. */
+/**
+ * Records codecs that the local ffmpeg cannot read: frames are written to fragmented MP4 as they arrive. A
+ * change of the format ends it.
+ */
 export function startDirectRun(options: DirectRunOptions): Pick<FfmpegProcess, 'exited' | 'stop'> {
   const { feed, video, audio, path, onMedia } = options;
   const { promise, resolve } = Promise.withResolvers<string | null>();

@@ -5,11 +5,11 @@ import { openOutputFile } from '../ffmpeg/output.ts';
 const BOX_HEADER = 16;
 
 /**
- * Cuts a fragmented MP4 after its last whole fragment: what a killed recorder has left half-written makes
- * programs stop at that place when they join files.
+ * Truncates a fragmented MP4 after its last complete fragment: programs that join files stop at the
+ * incomplete data left by a killed recorder.
  *
- * @throws {UnsafeOutput} when it is no file that a recorder has written.
- * @returns the bytes that are left; 0 when there is no whole fragment, and then the file stays as it is.
+ * @throws {UnsafeOutputError} when it is not a file written by a recorder.
+ * @returns the remaining bytes; 0 when there is no complete fragment, and then the file is unchanged.
  */
 export async function trimToFragments(path: string): Promise<number> {
   const file = await openOutputFile(path, constants.O_RDWR);
@@ -33,7 +33,7 @@ async function endOfFragments(file: FileHandle, size: number): Promise<number> {
     await file.read(header, 0, BOX_HEADER, at);
     const type = header.toString('latin1', 4, 8);
     const next = at + boxSize(header);
-    // 0 means "to the end", which no recorder writes; neither is anything below a header's length a box.
+    // 0 means "to the end", which no recorder writes; a size below a header's length is invalid.
     if (next < at + 8 || next > size) break;
     if (type === 'moov') hasMoov = true;
     if (type === 'mdat' && hasMoov && last === 'moof') end = next;

@@ -104,7 +104,7 @@ test('other settings from the encoder still make one video, like its first part'
   assert.ok(Math.abs(Number(video.nb_read_frames) - 45) <= 2, `${video.nb_read_frames} frames`);
 });
 
-test('a difference in sound alone leaves the pictures as they are', async () => {
+test('parts that differ only in audio keep their video unchanged', async () => {
   const parts = [await part('silent', { seconds: 1, audio: 'none' }), await part('loud', { seconds: 1 })];
   const { video, audio } = await joined(parts);
   assert.equal(Number(video.nb_read_frames), 30);

@@ -13,7 +13,7 @@ export type RecordingJoinerOptions = Omit<Tools, 'stallMs'>;
 
 const PROBE_MS = 60_000;
 const STALL_MS = 120_000;
-/** Of an honest part it has some 2,000. */
+/** Size limit of a report; that of an honest part has about 2,000 characters. */
 const REPORT_MAX_CHARS = 2 ** 20;
 const GB = 2 ** 30;
 /** Far above what honest parts need. */
@@ -30,8 +30,9 @@ interface Part {
 }
 
 /**
- * Joins parts by ffmpeg's concat demuxer without touching their media. It needs parts with equal codec settings: where
- * an encoder has come back with others, the tracks that differ are first encoded to those of the first part.
+ * Joins parts by ffmpeg's concat demuxer without re-encoding. It needs parts with equal codec settings: where
+ * an encoder has reconnected with others, the tracks that differ are first encoded to those of the first
+ * part.
  */
 export function createRecordingJoiner(options: RecordingJoinerOptions): RecordingJoiner {
   const tools: Tools = { ...options, stallMs: STALL_MS };
@@ -100,7 +101,8 @@ function videoArgs({ video: { width, height, frameRate } }: PartFormat, threads:
   const pad = `pad=${width}:${height}:(ow-iw)/2:(oh-ih)/2,setsar=1,fps=${frameRate},format=yuv420p`;
   return [
     ...['-map', '0:v:0', '-vf', `${fit},${pad}`],
-    // Close to the source: the renditions are encoded from this once more. No frames out of order at the joints.
+    // Quality close to the source, because the renditions are encoded from this. Frames are not reordered at
+    // the joints.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', '0', '-threads', String(threads)],
   ];
 }
@@ -111,7 +113,7 @@ function audioArgs({ audio }: PartFormat, sound: PartFormat['audio'], isSame: bo
   if (isSame) return [...map, '-c:a', 'copy'];
   const { sampleRate, channels } = sound;
   const format = ['-c:a', 'aac', '-b:a', '160k', '-ar', String(sampleRate), '-ac', String(channels)];
-  // The silence has no end of its own.
+  // The silence is endless.
   return [...map, ...format, ...(audio === null ? ['-shortest'] : [])];
 }
 
@@ -133,7 +135,7 @@ async function concat(tools: Tools, files: readonly string[], maxSec: number, ru
 }
 
 async function encode(tools: Tools, args: string[], run: Run, reads: readonly string[] = []): Promise<void> {
-  // Told of its progress, it is killed when it stands still.
+  // The progress callback makes sure that it is killed when it stalls.
   await runTool(tools, { ...baseOf(run), program: 'ffmpeg', args, reads, onProgress: () => {} });
 }
 

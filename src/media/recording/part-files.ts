@@ -16,19 +16,19 @@ export interface PartFilesOptions {
   log: Logger;
 }
 
-/** Brings the files of the recorders into the store, whatever dies in between. */
+/** Moves the files of the recorders into the store, despite crashes in between. */
 export interface PartFiles {
   /** A new part and where to write it. */
   create(recordingId: string): Promise<{ part: RecordingPart; path: string }>;
-  /** Makes a part known, in the background. @param hasMedia it has got pictures: something was recorded. */
+  /** Announces a part, in the background. @param hasMedia it contains video: something was recorded. */
   announce(part: RecordingPart, hasMedia: boolean): void;
-  /** Nothing writes it any more: it is stored and told of. Tried again until it is done or `stop`. */
+  /** Stores and announces a part that is no longer written. Retried until it succeeds or `stop`. */
   close(part: RecordingPart): void;
-  /** Of the files that recorders write. */
+  /** Returns the sizes of the files that recorders write. */
   sizes(): Promise<Map<string, number>>;
   /** Closes what an earlier process has left. */
   recover(): Promise<void>;
-  /** Waits a moment for what is under way; the next start goes on with what is left. */
+  /** Waits briefly for pending work; the next start resumes the rest. */
   stop(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ class StoredPartFiles implements PartFiles {
   announce(part: RecordingPart, hasMedia: boolean): void {
     const { port, nodeId, log } = this.#options;
     port.opened(nodeId, part, hasMedia).catch((error: unknown) => {
-      // Closing it makes it known too.
+      // Closing announces it too.
       log.warn({ err: error, part }, 'a part of a recording could not be announced');
     });
   }
@@ -140,10 +140,10 @@ class StoredPartFiles implements PartFiles {
     await rmdir(dirname(path)).catch(() => {});
   }
 
-  /** @returns null when there is nothing to keep. */
+  /** @returns null when there is nothing to store. */
   async #toStore(path: string, key: string): Promise<BlobInfo | null> {
     const { store, log } = this.#options;
-    // Without a file: an earlier try has stored it and could not tell, or there never was one.
+    // The file is missing: an earlier attempt stored it without reporting, or it never existed.
     if ((await sizeOf(path)) === null) return store.head(key);
     try {
       if ((await trimToFragments(path)) === 0) return null;

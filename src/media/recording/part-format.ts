@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { compileSchema } from '../../platform/schema-validator.ts';
 
-/** What decides whether two parts can be joined as they are. */
+/** Properties that decide whether two parts can be joined without encoding. */
 export interface PartFormat {
   video: Track & {
     width: number;
@@ -29,7 +29,7 @@ const Stream = Type.Object({
 type Stream = Static<typeof Stream>;
 const report = compileSchema(Type.Object({ streams: Type.Array(Stream) }));
 
-/** Reads ffprobe's report on a part; null when it has no pictures. */
+/** Reads ffprobe's report on a part; null when it has no video. */
 export function readFormat(json: string): PartFormat | null {
   const parsed: unknown = JSON.parse(json);
   if (!report.matches(parsed)) return null;
@@ -53,7 +53,7 @@ function settingsOf(stream: Stream): string {
   return JSON.stringify([codec_name, extradata_hash, width, height, sample_rate, channels]);
 }
 
-/** Of a part with a single frame, ffmpeg knows no rate. */
+/** Returns the frame rate; 30 for a part with a single frame, for which ffmpeg reports none. */
 function frameRateOf({ avg_frame_rate: rate = '0/0' }: Stream): string {
   const [frames = 0, seconds = 0] = rate.split('/').map(Number);
   return frames > 0 && seconds > 0 ? rate : '30';

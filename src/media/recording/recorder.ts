@@ -13,11 +13,11 @@ import type { PartFiles } from './part-files.ts';
 
 export interface RecorderOptions {
   ffmpeg: FfmpegProgram;
-  /** Gives one run the publish, from its last keyframe on. */
+  /** Feeds one run with the publish, from its last keyframe on. */
   feed: (stdin: Writable) => void;
   video: VideoInfo;
   audio: AudioInfo | undefined;
-  /** The ffmpeg here cannot read it: it is written as it comes. */
+  /** The local ffmpeg cannot read it: frames are written as they arrive. */
   isDirect: boolean;
   recordingId: string;
   files: Pick<PartFiles, 'create' | 'announce' | 'close'>;
@@ -28,22 +28,23 @@ export interface RecorderOptions {
 export interface Recorder {
   /** It does not record, and not for the first time. */
   failing(): boolean;
-  /**
-   * @param eofWaitMs the input is ending: how long ffmpeg may read on before it is told to stop.
-   */
+  /** @param eofWaitMs the input is ending: time for ffmpeg to read on before it is stopped. */
   stop(eofWaitMs?: number): Promise<void>;
 }
 
-/** Waits between a failure and the next run. A full disk may be emptied, so it is never given up. */
+/** Delays between a failure and the next run. Retried indefinitely, since a full disk may be freed. */
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000, 10_000, 30_000] as const;
 const FAILING_AFTER = 3;
-/** A run that lasted so long was a good one. */
+/** Duration from which a run counts as successful. */
 const GOOD_RUN_MS = 10_000;
 /** Days of the highest bitrate. */
 const PART_MAX_BYTES = 2 ** 40;
 const STOP_GRACE_MS = 2000;
 
-/** One supervised ffmpeg for one publish, or none where it could not read it; each run writes a part of its own (docs/decisions/recordings.md). */
+/**
+ * Starts a supervised ffmpeg for one publish, or a direct run when it cannot read it; each run writes its own
+ * part (docs/decisions/recordings.md).
+ */
 export function startRecorder(options: RecorderOptions): Recorder {
   return new SupervisedRecorder(options);
 }
@@ -121,10 +122,10 @@ class SupervisedRecorder implements Recorder {
     return startDirectRun({ ...this.#options, path, onMedia });
   }
 
-  /** @returns null when it has been stopped meanwhile. */
+  /** @returns null when it was stopped in the interim. */
   async #startFfmpeg(file: string, onMedia: () => void): Promise<RecorderRun | null> {
     const { ffmpeg, log, feed } = this.#options;
-    // The file alone: parts of other accounts' broadcasts lie around it.
+    // Only the file, not its folder, which contains parts of other accounts' broadcasts.
     const view = { reads: [], writes: file };
     const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(PART_MAX_BYTES), view);
     if (this.#stopped.signal.aborted) return null;

@@ -47,7 +47,7 @@ class FakePort implements RecordingPort {
   withMedia = new Set<string>();
   closedParts = new Map<string, BlobInfo | null>();
   refuses = false;
-  /** So many of the next calls fail. */
+  /** Number of subsequent calls that fail. */
   failures = 0;
 
   async wanted() {
@@ -105,7 +105,7 @@ async function setUp(t: TestContext, log = createLogger('silent')) {
       port.list = recordingId === null ? [] : [{ publishId: 'ing_a', recordingId }];
       return manager.sync();
     },
-    /** The paths of the stored parts in their order, when so many are closed. */
+    /** Returns the ordered paths of the stored parts, once the given number is closed. */
     stored: (count: number) =>
       waitFor(
         () => {
@@ -136,7 +136,7 @@ async function decode(path: string): Promise<{ frames: number; seconds: number; 
   return { frames: Number(stream.nb_read_frames), seconds: Number(stream.duration), width: stream.width };
 }
 
-test('what is wanted is recorded until it is not; the file leaves for the store', async (t) => {
+test('a desired recording runs until it is no longer desired; the file moves to the store', async (t) => {
   const { want, hasMedia, stored, written, dir, manager } = await setUp(t);
   await manager.sync();
   assert.equal(await written(), 0);
@@ -150,7 +150,7 @@ test('what is wanted is recorded until it is not; the file leaves for the store'
   await waitFor(async () => (await readdir(dir)).length === 0, { message: 'no folder is left' });
 });
 
-test('a killed recorder goes on in a new part, and both can be read to their end', async (t) => {
+test('a killed recorder continues in a new part, and both can be read to their end', async (t) => {
   const { want, stored, written, manager, port } = await setUp(t);
   await want('ses_a');
   await waitFor(async () => (await written()) > 60_000, { timeoutMs: 8000 });
@@ -197,7 +197,7 @@ test('other media, another recording and the end of a publish each end a file', 
   assert.deepEqual(stdout.match(/(?<=codec_name=)\w+/g), ['h264', 'aac'], 'what MP4 players know');
 });
 
-test('what the ffmpeg here cannot read is recorded as it comes', async (t) => {
+test('a codec that the local ffmpeg cannot read is recorded directly', async (t) => {
   const { want, stored, hasMedia, written, live, manager } = await setUp(t);
   live[0] = {
     ...PUBLISH,
@@ -213,7 +213,7 @@ test('what the ffmpeg here cannot read is recorded as it comes', async (t) => {
   assert.ok(frames >= 10 && width === 160, `${frames} of ${width}`);
 });
 
-test('sound alone is not recorded', async (t) => {
+test('a stream without video is not recorded', async (t) => {
   const { want, live, port } = await setUp(t);
   const { video: _, ...soundOnly } = PUBLISH;
   live[0] = soundOnly;
@@ -221,7 +221,7 @@ test('sound alone is not recorded', async (t) => {
   assert.equal(port.open.size, 0);
 });
 
-test('a failing recorder is told of and tried again until it can', async (t) => {
+test('a failing recorder is reported and retried until it succeeds', async (t) => {
   const { want, manager, dir, hasMedia } = await setUp(t);
   // A file where the folder should be: no part can be written.
   await writeFile(dir, '');
@@ -232,7 +232,7 @@ test('a failing recorder is told of and tried again until it can', async (t) => 
   assert.equal(manager.issue('str_a'), null);
 });
 
-test('a full disk ends the recording, says so, and is no failure of the recorder', async (t) => {
+test('a full disk ends the recording with its own issue, not as a recorder failure', async (t) => {
   const { want, manager, disk, hasMedia, stored } = await setUp(t);
   await want('ses_a');
   await hasMedia();
@@ -244,14 +244,14 @@ test('a full disk ends the recording, says so, and is no failure of the recorder
   assert.equal((await stored(1)).length, 1);
 });
 
-test('what an earlier process has left is taken up, cut to what is whole', async (t) => {
+test('files of an earlier process are recovered, cut to complete fragments', async (t) => {
   const { dir, manager, port, store } = await setUp(t);
   const sample = join(dir, 'ses_a/rec_cut.mp4');
   await mkdir(join(dir, 'ses_a'), { recursive: true });
   await makeFragmented(sample);
   const whole = await readFile(sample);
   await writeFile(sample, whole.subarray(0, whole.length - 1500));
-  // Only its head was written; stored, but not told of; and nothing of it there at all.
+  // One part with only its head written; one stored but not announced; and one without any file.
   await writeFile(join(dir, 'ses_a/rec_head.mp4'), whole.subarray(0, 600));
   await store.put('w/wsp_a/rec/ses_a/rec_told.mp4', whole, 'video/mp4');
   for (const id of ['rec_told', 'rec_gone']) port.open.set(id, { id, recordingId: 'ses_a' });

@@ -18,9 +18,9 @@ export interface RecordingManagerOptions {
   engine: Pick<IngestEngine, 'list' | 'feed'>;
   port: RecordingPort;
   store: Pick<BlobStore, 'putFile' | 'head'>;
-  /** Nothing is recorded while it has none. */
+  /** Nothing is recorded while it has no space. */
   disk: Pick<DiskSpace, 'isThere'>;
-  /** Files are written below it, and leave it for the store when they are closed. */
+  /** Files are written below it, and move to the store when they are closed. */
   dir: string;
   nodeId: string;
   ffmpeg: FfmpegProgram;
@@ -29,15 +29,15 @@ export interface RecordingManagerOptions {
 }
 
 /**
- * Records the publishes that are wanted: one recorder for each, never two. What is wanted is asked of the
- * database through the port; while that cannot be reached, what was wanted last goes on.
+ * Manager of the desired recordings: one recorder for each publish, never two. The desired state is read from
+ * the database through the port; while that is unavailable, the last known state continues to apply.
  */
 export interface RecordingManager {
-  /** Takes up the files that an earlier process has left. */
+  /** Recovers the files of an earlier process. */
   recover(): Promise<void>;
-  /** Asks what is wanted and starts and stops recorders accordingly. Never rejects. */
+  /** Reads the desired recordings, and starts and stops recorders accordingly. Never rejects. */
   sync(): Promise<void>;
-  /** The media or the end of a publish has become known. */
+  /** Notifies of new media or the end of a publish. */
   publishesChanged(): void;
   /** Why this stream is to be recorded and is not; null where all is well. */
   issue(streamId: string): 'RECORDING_FAILED' | 'DISK_FULL' | null;
@@ -48,13 +48,16 @@ export interface RecordingManager {
 interface Run {
   recorder: Recorder;
   streamId: string;
-  /** A change of any of what it says needs a new file. */
+  /** Format of the recording; a change requires a new file. */
   key: string;
 }
 
-/** The audio header follows the video header within a few packets; without it by now, there is no audio. */
+/**
+ * Time to wait for the audio header, which follows the video header within a few packets; without it, there
+ * is no audio.
+ */
 const AUDIO_WAIT_MS = 1500;
-/** After the disk was full: a recorder that is stopped and started by the second makes a file of each. */
+/** Pause after a full disk: restarting the recorder every second would create a file each time. */
 const FULL_MS = 10_000;
 /** The end of a publish ends the recorder's input. */
 const EOF_WAIT_MS = 1000;
@@ -66,7 +69,7 @@ export function createRecordingManager(options: RecordingManagerOptions): Record
 class WantedRecordings implements RecordingManager {
   readonly #options: RecordingManagerOptions;
   readonly #files: PartFiles;
-  /** By the id of the publish. */
+  /** Runs by the ID of the publish. */
   readonly #runs = new Map<string, Run>();
   readonly #ending = new Set<Promise<void>>();
   #wanted: readonly DesiredRecording[] = [];
@@ -85,7 +88,7 @@ class WantedRecordings implements RecordingManager {
     return this.#files.recover();
   }
 
-  /** One question at a time; a call during one is answered by the next. */
+  /** One query at a time; a call during one is served by the next. */
   sync(): Promise<void> {
     if (this.#asking !== null) {
       this.#askAgain = true;
@@ -155,7 +158,7 @@ class WantedRecordings implements RecordingManager {
 
   #begin(session: IngestSession, recordingId: string): void {
     const { video, audio, streamId, sessionId } = session;
-    // A video needs pictures: an encoder that sends sound alone is not recorded.
+    // A video needs a video track: an encoder that sends only audio is not recorded.
     if (video === undefined) return;
     if (audio === undefined && this.#ageMs(session) < AUDIO_WAIT_MS) return;
     const recorder = startRecorder(this.#recorderOptions(session, video, recordingId));

@@ -2,21 +2,25 @@ import type { PushUrl } from '../../kernel/push-url.ts';
 import type { PushPlatform } from '../contract/index.ts';
 import type { FeedCodecs } from './feed.ts';
 
-/** What platforms take beside H.264 with AAC or MP3, as they say (docs/decisions/restreams.md#codecs). */
+/**
+ * Codecs that platforms document in addition to H.264 with AAC or MP3 (docs/decisions/restreams.md#codecs).
+ */
 const TAKES: Readonly<Record<PushPlatform, readonly string[] | null>> = {
   YOUTUBE: ['hvc1', 'av01', 'vp09'],
   TWITCH: [],
   FACEBOOK: [],
   KICK: [],
   X: [],
-  // Who knows? The destination says no if it does not.
+  // Unknown: an unsupported codec is rejected by the destination.
   CUSTOM: null,
 };
 const EVERYWHERE = ['avc1', 'mp4a', 'mp3'];
 /** MPEG-TS carries these. */
 const IN_TS = ['avc1', 'hvc1', 'mp4a', 'mp3', '.mp3'];
 
-/** Why this broadcast cannot be sent there as it is, in words; null where it can. */
+/**
+ * Returns the message why this broadcast cannot be sent to the target without re-encoding; null when it can.
+ */
 export function unsupportedCodecReason(
   platform: PushPlatform,
   { scheme }: PushUrl,

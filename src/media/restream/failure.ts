@@ -3,21 +3,21 @@ import { GuardError, OutboundError } from '../../platform/outbound/errors.ts';
 import { ProtocolError } from '../protocols/rtmp/protocol-error.ts';
 
 /**
- * What went wrong with a destination.
- * - `normal` is tried again.
- * - `refused` too, but not often: the destination does not want this key.
- * - `dropped` may mean the same: it hangs up where others would say so.
- * - `fatal` is not: it would go wrong in the same way.
+ * Kind of failure of a destination.
+ * - `normal` is retried.
+ * - `refused` too, but only a few times: the destination rejects this key.
+ * - `dropped` may mean a rejected key: the destination hangs up without a reason.
+ * - `fatal` is not retried: it would fail again.
  */
 export type PushErrorKind = 'normal' | 'refused' | 'dropped' | 'fatal';
 
-/** Its message is for people, in our words; what a destination said stands in it without the stream key. */
+/** Failure with a message for users; text from a destination is included without the stream key. */
 export class PushError extends Error {
   override name = 'PushFailure';
   readonly kind: PushErrorKind;
 
   constructor(kind: PushErrorKind, message: string) {
-    // What the other end has said is cut to fit in many places.
+    // Text of the remote side is truncated in many places, which can split a character.
     super(message.toWellFormed());
     this.kind = kind;
   }
@@ -25,7 +25,7 @@ export class PushError extends Error {
 
 const QUOTED_MAX = 120;
 
-/** What a destination said, fit to be shown: one short line, without our secrets. */
+/** Makes text of a destination fit for display: one short line, without our secrets. */
 export function sanitizeRemoteMessage(text: string, secrets: readonly (string | null)[]): string {
   let said = text;
   for (const secret of secrets) {
@@ -37,7 +37,7 @@ export function sanitizeRemoteMessage(text: string, secrets: readonly (string | 
 }
 
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME|DEPTH_ZERO|SSL|TLS/;
-/** The other end, as it is called. */
+/** Role of the other end, used in messages. */
 export type Who = 'destination' | 'source';
 
 const REASONS: Readonly<Record<string, string>> = {
@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EPIPE: 'closed the connection (EPIPE)',
 };
 
-/** Anything that can be thrown on the way to a destination, or a source, in words. */
+/** Converts any error of a destination, or a source, to one with a message. */
 export function toPushError(error: unknown, who: Who = 'destination'): PushError {
   if (error instanceof PushError) return error;
   if (error instanceof GuardError) {

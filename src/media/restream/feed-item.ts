@@ -1,10 +1,10 @@
-/** One piece of a broadcast on its way to destinations. */
+/** One item of a broadcast on its way to destinations. */
 export interface FeedItem {
   type: number;
   /** Milliseconds since the first one, over all encoder connections. */
   timestamp: number;
   payload: Buffer;
-  /** `header` says how what follows is coded; `data` is the properties of the stream. */
+  /** `header` configures the codec of subsequent frames; `data` is the metadata of the stream. */
   kind: 'data' | 'header' | 'frame';
   isKeyframe: boolean;
 }

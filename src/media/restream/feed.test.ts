@@ -25,7 +25,7 @@ const HEAD = [
   flvTag(8, 7000, audioHeader(AAC_48K_STEREO)),
 ];
 
-test('whoever comes in the middle begins at the last keyframe, behind the headers', () => {
+test('a reader that joins in the middle begins at the last keyframe, after the headers', () => {
   const feed = new Feed(() => 0);
   const first = collector();
   feed.attach(first);
@@ -49,7 +49,7 @@ test('whoever comes in the middle begins at the last keyframe, behind the header
   assert.deepEqual(feed.codecs, { video: 'avc1', audio: 'mp4a' });
 });
 
-test('the next file goes on where the last one ended, and as much later as it came', () => {
+test('the next file continues after the end of the last one, delayed by the time between them', () => {
   let now = 0;
   const feed = new Feed(() => now);
   const reader = collector();
@@ -66,7 +66,7 @@ test('the next file goes on where the last one ended, and as much later as it ca
   assert.deepEqual(reader.items.map(brief), ['video 40 header', 'video 10040 keyframe', 'video 10056 frame']);
 });
 
-test('nothing flows before it is known what is sent: sound may come before pictures, or be all', () => {
+test('nothing flows before the tracks are known: audio may arrive before video, or be the only track', () => {
   const withPictures = new Feed(() => 0);
   for (const piece of HEAD) withPictures.push(piece);
   assert.equal(withPictures.isFlowing, false);

@@ -5,22 +5,22 @@ import { FlvTagType } from '../protocols/flv/tags.ts';
 import type { FeedItem } from './feed-item.ts';
 import { Gop } from './gop.ts';
 
-/** Whoever sends the broadcast on; its first frame is a keyframe, behind the headers. */
+/** Consumer that forwards the broadcast; its first frame is a keyframe, after the headers. */
 export interface FeedReader {
   item(item: FeedItem): void;
-  /** Nothing more comes for the moment. */
+  /** Called when no further item is pending. */
   flush(): void;
 }
 
-/** What is sent, by the names of RFC 6381's first part: `avc1`, `mp4a`; null without. */
+/** Codecs sent, as the first part of the RFC 6381 string: `avc1`, `mp4a`; null when absent. */
 export interface FeedCodecs {
   video: string | null;
   audio: string | null;
 }
 
-/** After so long without a frame the encoder counts as away. */
+/** Time without a frame after which the encoder counts as gone. */
 const SILENT_MS = 3000;
-/** Sound that has come for so long without a picture is a broadcast of sound alone. */
+/** Time with audio but without video after which a broadcast counts as audio-only. */
 const SOUND_ALONE_MS = 1000;
 
 interface Attached {
@@ -30,8 +30,8 @@ interface Attached {
 }
 
 /**
- * A broadcast out of the files of its encoder's connections, one after another: the times go on where those of the
- * last one ended, so that a destination sees one broadcast with a gap.
+ * Broadcast assembled from the files of its encoder's consecutive connections: timestamps continue where
+ * those of the last one ended, so that a destination sees one broadcast with a gap.
  */
 export class Feed {
   readonly #now: () => number;
@@ -46,13 +46,13 @@ export class Feed {
   #audioHeader: FeedItem | null = null;
   #codecs: FeedCodecs = { video: null, audio: null };
   readonly #gop = new Gop();
-  /** What is added to the times of the file; null before its first frame. */
+  /** Offset added to the timestamps of the file; null before its first frame. */
   #shift: number | null = null;
   /** The time of the file's first frame; null before it. */
   #first: number | null = null;
   #last = 0;
   #lastAtMs = Number.NEGATIVE_INFINITY;
-  /** Frames have told how all of it is coded. */
+  /** All codecs are known from received frames. */
   #isKnown = false;
 
   /** @param now milliseconds that never go back. */
@@ -64,12 +64,12 @@ export class Feed {
     return this.#codecs;
   }
 
-  /** There is something to send, and it is known how it is coded. */
+  /** Reports whether there are frames to send, with known codecs. */
   get isFlowing(): boolean {
     return this.#isKnown && this.#now() - this.#lastAtMs < SILENT_MS;
   }
 
-  /** Called when frames come that did not, or are coded otherwise. */
+  /** Adds a listener for the start of frames, and for codec changes. */
   onChange(listener: () => void): void {
     this.#onChange = listener;
   }
@@ -82,7 +82,7 @@ export class Feed {
     if (!was || codecs !== this.#codecs) this.#onChange();
   }
 
-  /** From the last keyframe on. @returns the end of it. */
+  /** Attaches a reader, from the last keyframe on. @returns a function that detaches it. */
   attach(reader: FeedReader): () => void {
     const one: Attached = { reader, isFlowing: this.#gop.length > 0 };
     this.#attached.add(one);
@@ -109,7 +109,7 @@ export class Feed {
     else this.#header(item, codec);
   }
 
-  /** The first frame of a file comes as long after the last one as it came in time. */
+  /** The first frame of a file is placed after the last one by the real time between them. */
   #placed(timestamp: number, kind: FeedItem['kind']): number {
     if (kind !== 'frame') return this.#last;
     if (this.#shift === null) {
@@ -120,7 +120,7 @@ export class Feed {
   }
 
   #header(item: FeedItem, codec: string): void {
-    // It is kept for those who come later, and must not keep all that it came with.
+    // Copied, because it is retained for later readers and must not retain the buffer it arrived in.
     const kept = { ...item, payload: Buffer.from(item.payload) };
     if (item.kind === 'data') this.#data = kept;
     else if (item.type === FlvTagType.video) {
@@ -145,7 +145,7 @@ export class Feed {
     this.#isKnown ||= this.#codecs.video !== null || item.timestamp - this.#first >= SOUND_ALONE_MS;
     if (item.isKeyframe) this.#gop.clear();
     const begins = item.isKeyframe || this.#codecs.video === null;
-    // Sound alone has no beginning to go back to.
+    // A broadcast without video needs no start point.
     if (this.#codecs.video !== null && (begins || this.#gop.length > 0)) this.#gop.add(item);
     for (const one of this.#attached) {
       if (!one.isFlowing && !begins) continue;

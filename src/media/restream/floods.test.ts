@@ -69,21 +69,21 @@ async function connectTo(t: TestContext, bytes: Buffer, isPlay: boolean) {
 
 const TOO_MUCH = /sends more than is read/;
 
-test('a destination that floods its publisher with replies is given up', async (t) => {
+test('a destination that floods its publisher with replies is disconnected', async (t) => {
   const reply = encodeMessage(acknowledgement(1), 128);
   const seen = await connectTo(t, Buffer.alloc(70_000 * reply.length, reply), false);
   await waitFor(() => seen.failure !== null);
   assert.match(seen.failure?.message ?? '', TOO_MUCH);
 });
 
-test('a source that floods its player with empty messages is given up', async (t) => {
+test('a source that floods its player with empty messages is disconnected', async (t) => {
   const seen = await connectTo(t, emptyMessages(10_000), true);
   await waitFor(() => seen.failure !== null);
   assert.match(seen.failure?.message ?? '', TOO_MUCH);
   assert.ok(seen.messages <= 4500, `${seen.messages} messages were handed on`);
 });
 
-test('a source that sends aggregates of many parts is given up', async (t) => {
+test('a source that sends aggregates of many parts is disconnected', async (t) => {
   const bytes = Buffer.concat(Array.from({ length: 20 }, () => emptyAggregate(500)));
   const seen = await connectTo(t, bytes, true);
   await waitFor(() => seen.failure !== null);
@@ -132,7 +132,7 @@ async function startListener(t: TestContext) {
   return { client, socket, seen, send };
 }
 
-test('an SRT peer that floods its caller with control packets is given up', async (t) => {
+test('an SRT peer that floods its caller with control packets is disconnected', async (t) => {
   const { client, send } = await startListener(t);
   let failure: PushError | null | undefined;
   void client.closed.then((closed) => {
@@ -148,9 +148,9 @@ test('an SRT peer that floods its caller with control packets is given up', asyn
   assert.match(failure?.message ?? '', /sends too many packets/);
 });
 
-test('SRT loss reports do not multiply what is sent', async (t) => {
+test('SRT loss reports do not multiply the data sent', async (t) => {
   const { client, socket, seen, send } = await startListener(t);
-  // What fits the receive buffer of a socket.
+  // Packets that fit the receive buffer of a socket.
   const packets = 80;
   const reports = 50;
   client.write(Buffer.alloc(packets * PAYLOAD_BYTES));

@@ -4,7 +4,7 @@ const FIRST_BYTES = 2 * 2 ** 20;
 const MOST_BYTES = 12 * 2 ** 20;
 const MOST_ITEMS = 16_384;
 
-/** What has come since the last keyframe, in memory of its own that is used again and again, and not as objects of each frame. */
+/** Items since the last keyframe, in one reused buffer instead of an object for each frame. */
 export class Gop {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #used = 0;
@@ -27,7 +27,7 @@ export class Gop {
     this.#count = 0;
   }
 
-  /** A frame, the first of which is a keyframe. More than there is room for empties it. */
+  /** Adds a frame, the first of which is a keyframe. A frame beyond the limits clears the GOP. */
   add({ type, timestamp, payload }: FeedItem): void {
     const end = this.#used + payload.length;
     if (end > MOST_BYTES || this.#count === MOST_ITEMS) {
@@ -43,7 +43,7 @@ export class Gop {
     this.#count += 1;
   }
 
-  /** All of it, in memory that stays as it is. */
+  /** Returns all items, in memory that does not change. */
   items(): FeedItem[] {
     const bytes = Buffer.from(this.#bytes.subarray(0, this.#used));
     return Array.from({ length: this.#count }, (_, index) => ({

@@ -4,19 +4,22 @@ export interface LeaseLoopOptions<T> {
   ask(): Promise<readonly T[]>;
   /** Starts, changes and ends what runs here. */
   apply(wanted: readonly T[]): void;
-  /** How long what was told last holds without an answer. */
+  /** Time for which the last known state applies without a response. */
   leaseMs: number;
-  /** For the log: what is asked for. */
+  /** Name of the requested state, for the log. */
   what: string;
   log: Logger;
 }
 
-/** Nobody may take over while something of ours is still under way. */
+/**
+ * Time before the end of the lease at which work stops, so that another node takes over only after it has
+ * ended.
+ */
 const LEASE_MARGIN_MS = 5000;
 
 /**
- * Asks what this node is to run, and applies it. While there is no answer, what was told last goes on for as long as
- * this node's lease.
+ * Loop that reads the desired state of this node and applies it. While the database does not respond, the
+ * last known state continues for the duration of this node's lease.
  */
 export class LeaseLoop<T> {
   readonly #options: LeaseLoopOptions<T>;
@@ -33,7 +36,7 @@ export class LeaseLoop<T> {
     return this.#stopped;
   }
 
-  /** One question at a time; a call during one is answered by the next. Never rejects. */
+  /** Runs one query at a time; a call during one is served by the next. Never rejects. */
   sync(): Promise<void> {
     if (this.#asking !== null) {
       this.#askAgain = true;
@@ -63,7 +66,7 @@ export class LeaseLoop<T> {
         if (!this.#stopped) apply(wanted);
       } catch (error) {
         log.warn({ err: error }, `${what} could not be read`);
-        // Another node may have been told the same by now.
+        // The work may have been assigned to another node by now.
         if (performance.now() - this.#answeredMs > leaseMs - LEASE_MARGIN_MS) apply([]);
       }
     } while (this.#askAgain && !this.#stopped);

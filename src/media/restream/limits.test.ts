@@ -17,10 +17,10 @@ import { flvHeader, flvTag } from '../protocols/flv/tags.ts';
 
 needsOwnProcess();
 
-test('a destination that stops taking is let go, and takes no memory and nobody else along', async (t) => {
+test('a destination that stops reading is disconnected, without using memory or affecting others', async (t) => {
   const own = await startIngest(t);
   let held = 0;
-  // Half-way through it reads no more.
+  // Stops reading half-way through.
   const stuck = await startTcp(t, (socket) => {
     const behind = connect(own.port, '127.0.0.1').on('error', () => {});
     socket.on('data', (data) => {

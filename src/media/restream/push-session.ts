@@ -2,10 +2,10 @@ import type { PushError } from './failure.ts';
 
 /** A connection to a destination that has accepted the broadcast. */
 export interface PushSession {
-  /** Why it is over; null after `end`. Never rejects. */
+  /** Resolves with the reason of the end; null after `end`. Never rejects. */
   readonly closed: Promise<PushError | null>;
-  /** What the network has taken. */
+  /** Returns the bytes accepted by the network. */
   sentBytes(): number;
-  /** Tells the destination that it is over, and hangs up. */
+  /** Announces the end to the destination, and hangs up. */
   end(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface PushOptions {
   after?: Promise<void>;
 }
 
-/** From here on a destination that accepts and hangs up gets a hint. */
+/** Short sessions after which a destination that accepts and hangs up gets a hint. */
 const SHORT_LIVES = 3;
 const REPLACE_MS = 2000;
 const HINT =
@@ -53,14 +53,14 @@ export class Push {
     return this.#options.wanted.revision;
   }
 
-  /** The encoder has come back, or sends something else. */
+  /** Handles an encoder that has returned, or changed its media. */
   feedChanged(): void {
     if (this.#state === 'IDLE') this.#wake();
-    // The next attempt says why.
+    // The next attempt reports the reason.
     else if (this.#refusal() !== null) void this.#session?.end();
   }
 
-  /** What was sent since the last call, in kbit/s; null while nothing is. */
+  /** Returns the bitrate since the last call, in kbit/s; null while nothing is sent. */
   bitrateKbps(): number | null {
     const session = this.#session;
     if (session === null || this.#state !== 'BROADCASTING') return null;
@@ -135,7 +135,7 @@ export class Push {
     return typeof address === 'string' ? null : unsupportedCodecReason(wanted.platform, address, feed.codecs);
   }
 
-  /** Says that it sends, once it does. */
+  /** Reports the broadcast as running, once the session is established. */
   async #hold(session: PushSession): Promise<PushError | null> {
     const early = await Promise.race([session.closed, after(ESTABLISHED_MS)]);
     if (early !== TIME) return early;
@@ -164,7 +164,7 @@ export class Push {
     this.#options.report({ targetId, revision, state, severity, message, retryCount, retryInMs });
   }
 
-  /** Until it is woken, or so long. */
+  /** Waits for the given time, or until woken. */
   #pause(ms: number | null): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === null ? undefined : setTimeout(resolve, ms);

@@ -8,7 +8,7 @@ import type { DesiredPush, PushReport } from '../contract/index.ts';
 import { createRestreamManager, type SenderEvents } from './restream-manager.ts';
 import type { VerifiedPush } from './verified-keys.ts';
 
-/** A process that notes what it is told, and is gone when the test says so. */
+/** Process that records its instructions, and exits on request of the test. */
 interface Launched {
   told: VerifiedPush[];
   stops: number;
@@ -52,7 +52,7 @@ const report = (state: PushReport['state']): PushReport => ({
   ...{ message: null, retryCount: 0, retryInMs: null },
 });
 
-test('a restream that is stopped and started is sent again once the former process is gone', async () => {
+test('a restream that is stopped and started resumes once the previous process has exited', async () => {
   const { launched, manager, ask } = start();
   const push = wanted('a', 'rtmp://127.0.0.1/live');
   await ask(push);
@@ -76,7 +76,7 @@ test('a restream that is stopped and started is sent again once the former proce
   await manager.stop();
 });
 
-test('of another key nothing is known', async () => {
+test('a changed key is not treated as verified', async () => {
   const { launched, manager, ask } = start();
   const push = wanted('a', 'rtmp://127.0.0.1/live');
   await ask(push);

@@ -18,7 +18,7 @@ export interface SenderProcess {
   want(wanted: readonly VerifiedPush[]): void;
   /** Lets the destinations know, and ends within two seconds. */
   stop(): Promise<void>;
-  /** It is gone, by itself or by `stop`. */
+  /** Resolves when it has exited, by itself or by `stop`. */
   readonly exited: Promise<void>;
 }
 
@@ -38,15 +38,15 @@ export interface RestreamManagerOptions {
 }
 
 /**
- * Sends broadcasts on: a process for each stream with destinations. What is wanted is asked of the database; while that
- * cannot be reached, what was wanted last goes on for as long as this node's lease.
+ * Manager of restreams: one process for each stream with destinations. The desired state is read from the
+ * database; while that is unavailable, the last known state continues for the duration of this node's lease.
  */
 export interface RestreamManager {
-  /** Lets go of what an earlier process has sent. */
+  /** Releases restreams of an earlier process. */
   recover(): Promise<void>;
-  /** Asks what is wanted, and starts, tells and ends processes accordingly. Never rejects. */
+  /** Reads the desired state, and starts, updates and ends processes accordingly. Never rejects. */
   sync(): Promise<void>;
-  /** A publish has begun or ended. */
+  /** Notifies of the start or end of a publish. */
   publishesChanged(): void;
   /** Ends every push. */
   stop(): Promise<void>;
@@ -55,7 +55,7 @@ export interface RestreamManager {
 /** Destinations are seconds behind a broadcast: fewer wake-ups are worth more than these (docs/decisions/restreams.md#measurements). */
 export const SENDER_GATHER_MS = 200;
 const BACKOFF_MS = [100, 500, 1000, 2000, 5000] as const;
-/** A process that ran for so long was a good one. */
+/** Duration from which a run of the process counts as successful. */
 const GOOD_RUN_MS = 30_000;
 const RESTARTED = 'The sending process ended and is being restarted.';
 
@@ -66,7 +66,10 @@ export function createRestreamManager(options: RestreamManagerOptions): Restream
 class StreamSenders implements RestreamManager {
   readonly #options: RestreamManagerOptions;
   readonly #senders = new Map<string, StreamSender>();
-  /** A stream is not sent on anew before its former process is gone: destinations would refuse the second one. */
+  /**
+   * A stream's sender restarts only after its previous process has exited: destinations would reject a second
+   * one.
+   */
   readonly #ending = new Map<string, Promise<void>>();
   readonly #good = new VerifiedKeys();
   readonly #bitrates = new Map<string, number>();
@@ -138,7 +141,7 @@ class StreamSenders implements RestreamManager {
   }
 }
 
-/** The process of one stream, started anew when it ends by itself. */
+/** Process of one stream, restarted when it ends by itself. */
 class StreamSender {
   readonly #options: RestreamManagerOptions;
   readonly #log: Logger;
@@ -221,7 +224,7 @@ class StreamSender {
     this.#timer = setTimeout(() => this.#launch(), retryInMs);
   }
 
-  /** The publish goes to the process, and its end does not end the process. */
+  /** Feeds the publish to the process; its end does not end the process. */
   #feed(): void {
     this.#feeding?.destroy();
     this.#feeding = null;
@@ -248,7 +251,7 @@ class StreamSender {
 
 function passOn(to: Writable): Writable {
   return new Writable({
-    // As much as the pipe: what is more is lost for a reader that is slow, and nothing for another one.
+    // Equals that of the pipe: beyond it, a slow reader loses data, and other readers lose nothing.
     highWaterMark: to.writableHighWaterMark,
     write: (chunk, _encoding, done) => void to.write(chunk, () => done()),
     writev(chunks, done) {

@@ -2,16 +2,18 @@ import type { PushErrorKind } from './failure.ts';
 
 /** docs/concepts/restreams.md#states */
 const BACKOFF_MS = [1000, 2000, 5000, 10_000, 30_000] as const;
-/** What went well for so long begins anew with its failures. */
+/** Duration of a success after which the failure count is reset. */
 export const STABLE_MS = 30_000;
 /** An end after less is a failure to begin. */
 export const ESTABLISHED_MS = 1000;
-/** So often a key may be refused before it counts as wrong. */
+/** Rejections of a key after which it counts as wrong. */
 const REFUSALS = { refused: 3, dropped: 5 } as const;
-/** Of a key that was good just now, a refusal mostly means that the former connection is not over yet. */
+/**
+ * Time after a success in which a rejected key usually means that the previous connection has not ended yet.
+ */
 const KNOWN_GOOD_MS = 120_000;
 
-/** When the next attempt is, and when there is none: the one rule of restreams and bridges. */
+/** Retry schedule, shared by restreams and bridges. */
 export class RetryPolicy {
   readonly #backoffMs: readonly number[];
   #failures = 0;
@@ -32,13 +34,13 @@ export class RetryPolicy {
     return this.#failures;
   }
 
-  /** It has gone well for `GOOD_MS`. */
+  /** Resets the counts after a success for `STABLE_MS`. */
   good(): void {
     this.#failures = 0;
     this.#refusals = 0;
   }
 
-  /** An attempt has ended that had begun to work. */
+  /** Records the end of an attempt that had started to work. */
   ended(lastedMs: number): void {
     if (lastedMs >= STABLE_MS) this.good();
     if (lastedMs >= ESTABLISHED_MS) this.#lastGoodMs = performance.now();

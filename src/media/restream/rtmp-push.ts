@@ -16,9 +16,12 @@ export interface PushOptions {
 }
 
 const CONNECT_MS = 8000;
-/** From the connection to the accepted publish. */
+/** Timeout from the connection to the accepted publish. */
 const ACCEPT_MS = 8000;
-/** A destination that takes less than is sent is let go before it costs memory: docs/decisions/restreams.md#limits. */
+/**
+ * Limit of queued bytes: a destination slower than the broadcast is disconnected before it costs memory
+ * (docs/decisions/restreams.md#limits).
+ */
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 const MAX_BEHIND_MS = 10_000;
 const CHECK_MS = 1000;
@@ -89,7 +92,7 @@ class RtmpPush implements PushSession {
     this.#client.leave();
     const gone = new Promise<void>((resolve) => this.#socket.once('close', () => resolve()));
     this.#socket.end();
-    // What is queued is not waited for: the end is now.
+    // Queued data is not waited for, because the end is immediate.
     const force = setTimeout(() => this.#socket.destroy(), LEAVE_MS);
     await gone;
     clearTimeout(force);
@@ -139,7 +142,10 @@ const NEXT_HEADER_BYTES = 8;
 /** A batch of more than this is not kept to be used again. */
 const KEPT_BYTES = 256 * 1024;
 
-/** Frames as messages: what came together is one write, into memory that is used again once the network has it. */
+/**
+ * Writer of frames as messages: frames that arrive together become one write, in memory reused once the
+ * network has sent it.
+ */
 class RtmpWriter {
   readonly #socket: Socket;
   readonly #fail: (failure: PushError) => void;
@@ -169,11 +175,14 @@ class RtmpWriter {
     clearInterval(this.#timer);
   }
 
-  /** The first of a chunk stream says its time; those behind it how much later they are (sections 5.3.1.2.1, 5.3.1.2.2). */
+  /**
+   * Writes an item. The first of a chunk stream has its timestamp; later ones have deltas (sections
+   * 5.3.1.2.1, 5.3.1.2.2).
+   */
   item({ type, timestamp, kind, payload: given }: FeedItem): void {
     const chunkStream = CHUNK_STREAMS[type];
     if (chunkStream === undefined) return;
-    // A destination sees a broadcast that begins when it comes.
+    // Timestamps of a destination begin when it connects.
     this.#origin ??= timestamp;
     const payload = kind === 'data' ? Buffer.concat([SET_DATA_FRAME, given]) : given;
     const last = this.#times.get(chunkStream);

@@ -38,13 +38,13 @@ const fails = ({ last }: SentBroadcast, id: string, message: RegExp, severity = 
 
 const PASSPHRASE = 'a-long-passphrase';
 
-/** Pictures by their bytes, from a keyframe on. */
+/** Returns the hashes of the video frames. */
 function pictures(tags: FlvTag[]): string[] {
   const frames = tags.filter(({ type, payload }) => type === 9 && payload[1] === 1);
   return frames.map(({ payload }) => createHash('sha256').update(payload).digest('hex'));
 }
 
-test('nginx, our own ingest over TLS and an SRT listener take every picture', {
+test('nginx, our own ingest over TLS and an SRT listener receive every frame', {
   skip: NO_NGINX_RTMP,
 }, async (t) => {
   const broadcast = await startBroadcast(t);
@@ -83,12 +83,12 @@ test('nginx, our own ingest over TLS and an SRT listener take every picture', {
   assert.ok(there.length > 30);
   assert.deepEqual(there, from.slice(from.indexOf(first)).slice(0, there.length));
   assert.ok(sender.bitrates().length >= 2);
-  // The end is told as an encoder tells it.
+  // The end is announced in the way an encoder does.
   sender.want([]);
   await waitFor(() => own.ends()[0]?.reason === 'unpublish');
 });
 
-test('what cannot work is said in words and not hammered, and troubles nobody else', async (t) => {
+test('permanent failures are reported in words, not retried in a tight loop, and do not affect other targets', async (t) => {
   let address = '127.0.0.1';
   const outbound = { ...LOOPBACK, resolve: async () => [address] };
   const broadcast = await startBroadcast(t, { outbound });
@@ -138,7 +138,7 @@ test('what cannot work is said in words and not hammered, and troubles nobody el
   assert.equal(asked.length, 3);
   assert.ok(!JSON.stringify(broadcast.reports).includes('wrong'), 'no report has a key');
 
-  // The name leads elsewhere now: the connection that is there goes on, and the next one is not made.
+  // The name now resolves to another host: the existing connection continues, and a new one is rejected.
   address = '10.0.0.1';
   const turned = waitFor(() => own.engine.list().find(({ streamId }) => streamId === 'str_turns'));
   await own.engine.kick((await turned).sessionId, 'kicked');
@@ -151,7 +151,7 @@ test('what cannot work is said in words and not hammered, and troubles nobody el
   await sends(broadcast, 'bad-key');
 });
 
-test('a codec that a platform does not take is said before it is tried', async (t) => {
+test('a codec that a platform does not support is reported before an attempt', async (t) => {
   const broadcast = await startBroadcast(t);
   broadcast.publish({ extraArgs: ['-c:v', 'flv1'] });
   broadcast.sender.want([
@@ -163,7 +163,7 @@ test('a codec that a platform does not take is said before it is tried', async (
   assert.ok(!broadcast.reports.some(({ state }) => state === 'CONNECTING'));
 });
 
-test('an encoder that comes back finds its destinations connected', async (t) => {
+test('destinations stay connected for an encoder that reconnects', async (t) => {
   const broadcast = await startBroadcast(t);
   const own = await startIngest(t);
   const first = broadcast.publish();

@@ -8,7 +8,7 @@ import type { VerifiedPush } from './verified-keys.ts';
 
 export interface SenderOptions {
   outbound: Dialer;
-  /** Makes MPEG-TS, for SRT. */
+  /** Muxer of MPEG-TS, for SRT. */
   muxer: Muxer;
   report(report: PushReport): void;
   backoffMs?: readonly number[];
@@ -47,7 +47,7 @@ export class Sender {
     }
   }
 
-  /** In kbit/s, of those that are sent to, over the time since the last call. */
+  /** Returns the bitrates of active targets in kbit/s, since the last call. */
   bitrates(): [targetId: string, kbps: number][] {
     return [...this.#pushes].flatMap(([targetId, push]) => {
       const kbps = push.bitrateKbps();

@@ -9,7 +9,7 @@ import type { Feed } from './feed.ts';
 import type { FeedItem } from './feed-item.ts';
 import type { PushSession } from './push-session.ts';
 
-/** A program that makes MPEG-TS of FLV as it comes. */
+/** Program that remuxes FLV to MPEG-TS as it arrives. */
 export interface Mux {
   stdin: Writable;
   /** Why it has ended, in one line. */
@@ -29,7 +29,7 @@ export interface SrtPushOptions {
 
 const RESOLVE_MS = 5000;
 const DEFAULT_LATENCY_MS = 200;
-/** The program reads as fast as it comes: one that does not is stuck. */
+/** Limit of bytes waiting for the program, which reads as fast as data arrives unless it is stuck. */
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 
 /** @returns when the destination has accepted. @throws {PushError} */

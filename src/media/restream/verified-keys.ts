@@ -1,12 +1,12 @@
 import type { DesiredPush } from '../contract/index.ts';
 
-/** What a sender is told of a destination. */
+/** Destination of a sender. */
 export interface VerifiedPush extends DesiredPush {
-  /** How long ago this key was good, in milliseconds; 0 while it is. Absent where that is not known. */
+  /** Milliseconds since the last success with this key; 0 while it is in use. Absent when unknown. */
   goodAgoMs?: number;
 }
 
-/** Longer than any refusal that means that the former connection is not over yet. */
+/** Retention, longer than any rejection caused by a previous connection that has not ended yet. */
 const KEPT_MS = 600_000;
 
 interface Good {
@@ -16,13 +16,13 @@ interface Good {
 }
 
 /**
- * Which keys were good of late, beyond the process that sent with them: one that begins anew is refused for as long as
- * the destination has not noticed the end of the connection before.
+ * Keys that worked recently, beyond the lifetime of the process that used them: a restarted sender is
+ * rejected until the destination has noticed the end of the previous connection.
  */
 export class VerifiedKeys {
   readonly #byTarget = new Map<string, Good>();
 
-  /** The destination takes the broadcast, or does no more. */
+  /** Records that the destination accepts the broadcast, or no longer does. */
   note(wanted: DesiredPush, takesIt: boolean): void {
     const { targetId } = wanted;
     if (takesIt) this.#byTarget.set(targetId, { place: placeOf(wanted), endedMs: null });

@@ -25,9 +25,9 @@ after(async () => {
 interface Driver {
   name: string;
   skip: string | false;
-  /** Of the same files: as another process sees them. */
+  /** Opens the store on the same files, as another process would. */
   open(): BlobStore;
-  /** Files that wait locally for nothing any more. */
+  /** Lists local temporary files without a purpose. */
   leftovers(): Promise<string[]>;
 }
 
@@ -58,7 +58,7 @@ const drivers: Driver[] = [
 const keysOf = async (store: BlobStore, prefix: string) =>
   (await Array.fromAsync(store.list(prefix))).map(({ key }) => key);
 
-/** Comes in small chunks; breaks off behind `until` bytes. */
+/** Yields small chunks; fails after `until` bytes. */
 async function* pieces(bytes: Uint8Array, until = Number.POSITIVE_INFINITY): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += 100_000) {
     if (at >= until) throw new Error('the sender is gone');
@@ -73,7 +73,7 @@ for (const driver of drivers) {
       store = driver.open();
     });
 
-    test('what was put is read back, whole and in spans', async () => {
+    test('stored content is read back, whole and in ranges', async () => {
       const bytes = randomBytes(300_000);
       const contents = [bytes, Readable.from(pieces(bytes)), bytes.toString('latin1')];
       for (const [at, content] of contents.entries()) {
@@ -93,7 +93,7 @@ for (const driver of drivers) {
       assert.deepEqual(await driver.leftovers(), []);
     });
 
-    test('what is not there is null, and deleting it no error', async () => {
+    test('a missing key reads as null, and deleting it is no error', async () => {
       assert.equal(await store.head('none/a'), null);
       assert.equal(await store.read('none/a'), null);
       assert.equal(await store.open('none/a'), null);
@@ -180,7 +180,7 @@ for (const driver of drivers) {
       await assert.rejects(async () => store.deletePrefix('a'), /slash/);
     });
 
-    test('a signed address is good for a GET, where there is one', async () => {
+    test('a signed URL is valid for a GET, where supported', async () => {
       await store.put('signed/a', 'hello', TYPE);
       const url = await store.signedUrl('signed/a', 60);
       if (url === null) return assert.equal(driver.name, 'disk');
@@ -195,7 +195,7 @@ for (const driver of drivers) {
       assert.equal((await fetch(forged)).status, 403);
     });
 
-    test('pieces of any size, broken off at any byte, make the exact file', async () => {
+    test('chunks of any size, interrupted at any byte, produce the exact file', async () => {
       const bytes = randomBytes(13 * MiB + 12_345);
       const key = 'part/whole';
       let state = await store.partials.create(key, TYPE);
@@ -203,7 +203,7 @@ for (const driver of drivers) {
       const ends = [1, 70_001, 5 * MiB, 5 * MiB + 1, 5 * MiB + 300_000, 11 * MiB, bytes.length];
       const told: number[] = [];
       for (const end of ends) {
-        // As it comes out of the database, in another process.
+        // State read from the database by another process.
         const other = driver.open();
         const known: PartialState = JSON.parse(JSON.stringify(state));
         const from = (await other.partials.inspect(key, known)).sizeBytes;
@@ -238,11 +238,11 @@ for (const driver of drivers) {
       await store.partials.abort('part/offset', state);
     });
 
-    test('what a crash leaves behind the last word is there, and counted', async () => {
+    test('bytes written after the last persisted state survive a crash, and are counted', async () => {
       const bytes = randomBytes(12 * MiB);
       const created = await store.partials.create('part/crash', TYPE);
       await store.partials.append('part/crash', created, 0, pieces(bytes, 11 * MiB));
-      // Nobody wrote down what the append returned.
+      // The state that the append returned was not persisted.
       const found = await driver.open().partials.inspect('part/crash', created);
       assert.equal(found.sizeBytes, 11 * MiB);
       const rest = pieces(bytes.subarray(11 * MiB));
@@ -251,7 +251,7 @@ for (const driver of drivers) {
       assert.deepEqual(await store.read('part/crash'), bytes);
     });
 
-    test('a piece with a digest comes whole or not at all', async () => {
+    test('a chunk with a digest is applied completely or not at all', async () => {
       const bytes = randomBytes(6 * MiB);
       const value = createHash('sha1').update(bytes).digest();
       const digest = { algorithm: 'sha1' as const, value };
@@ -267,7 +267,7 @@ for (const driver of drivers) {
       assert.deepEqual(await driver.leftovers(), []);
     });
 
-    test('an aborted file is gone, and so is one below a deleted prefix', async () => {
+    test('an aborted file no longer exists, nor does one below a deleted prefix', async () => {
       for (const end of ['abort', 'prefix']) {
         const key = `gone/${end}/file`;
         const created = await store.partials.create(key, TYPE);

@@ -11,7 +11,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and its parents durably. */
+/** Creates a folder and its parents durably. */
 export async function makeFolder(path: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;
@@ -20,7 +20,7 @@ export async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Writes the whole of `bytes` at `position`; the system may take less at a time. */
+/** Writes all of `bytes` at `position`; the system may write less at a time. */
 export async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
   let done = 0;
   while (done < bytes.length) {
@@ -29,7 +29,7 @@ export async function writeAt(file: FileHandle, bytes: Uint8Array, position: num
   }
 }
 
-/** Is it a failure of the file system with this code, such as ENOENT? */
+/** Reports whether an error is a file system failure with this code, such as ENOENT. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }

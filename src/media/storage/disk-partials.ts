@@ -7,16 +7,16 @@ import { untilError } from './resumable-source.ts';
 import { spoolVerified } from './spool.ts';
 import type { TempDir } from './temp.ts';
 
-/** Progress is told at least this often, and costs one `fdatasync`, which runs beside the writing. */
+/** Maximum interval between progress reports; each costs one `fdatasync`, concurrent with the writes. */
 const SYNC_MS = 2000;
 const SYNC_BYTES = 64 * 2 ** 20;
 
 interface Parts {
-  /** Of the partial files; each is one flat name, so that nothing is left behind when it goes. */
+  /** Folder of the partial files; each has one flat name, so that deleting it leaves nothing behind. */
   dir: string;
   temp: TempDir;
   publish(from: string, key: string): Promise<BlobInfo>;
-  /** The whole file, once there is one. */
+  /** Returns the complete file, once it exists. */
   head(key: string): Promise<BlobInfo | null>;
 }
 
@@ -40,7 +40,7 @@ export function createDiskPartials({ dir, temp, publish, head }: Parts): Partial
       if (file === null) return stateOf((await head(key))?.sizeBytes ?? 0);
       try {
         const { size } = await file.stat();
-        // Bytes of a process that was killed may be in the system's memory alone.
+        // Bytes of a killed process may be only in the page cache.
         if (size !== state.sizeBytes) await file.datasync();
         return stateOf(size);
       } finally {
@@ -79,7 +79,10 @@ function stateOf(sizeBytes: number): PartialState {
   return { sizeBytes, driver: {} };
 }
 
-/** Appends the source and syncs; a sync on the way runs beside the writes. @returns the durable length. */
+/**
+ * Appends the source and syncs; intermediate syncs run concurrently with the writes. @returns the durable
+ * length.
+ */
 async function write(
   file: FileHandle,
   offset: number,

@@ -18,12 +18,12 @@ import { createDiskPartials } from './disk-partials.ts';
 import { checkFolder, checkKey, checkPrefix } from './keys.ts';
 import { createTempDir } from './temp.ts';
 
-/** What stands in the place of a file is not followed, and not waited for. */
+/** Flags that follow no link in place of a file, and do not block on a pipe. */
 const READ_HERE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /**
- * Files below `root`, under their keys. New content is written beside (`.tmp`), synced and renamed, so a key is
- * never seen half-written; received pieces wait in `.partial`. No key begins with a dot.
+ * Creates a store of files below `root`, under their keys. New content is written to `.tmp`, synced and
+ * renamed, so a key never has partial content; received chunks wait in `.partial`. No key begins with a dot.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one folder.
 export function createDiskStore(root: string): BlobStore {
@@ -36,7 +36,7 @@ export function createDiskStore(root: string): BlobStore {
     return found?.isFile() ? infoOf(key, found) : null;
   }
 
-  /** Makes a synced file visible under its key. */
+  /** Publishes a synced file under its key. */
   async function publish(from: string, key: string): Promise<BlobInfo> {
     const path = pathOf(key);
     await makeFolder(dirname(path));

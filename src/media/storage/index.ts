@@ -14,7 +14,7 @@ interface StorageConfig {
   S3_SIGNED_URLS: boolean;
 }
 
-/** Where something else is kept: a folder, or a bucket at the service and with the key of the configuration. */
+/** Opens an additional store: a folder, or a bucket with the service and credentials of the configuration. */
 export async function openStoreAt(address: string, config: StorageConfig): Promise<BlobStore> {
   const found = /^s3:\/\/([^/]+)(?:\/+(.*?))?\/*$/.exec(address);
   if (found === null) return createDiskStore(resolve(address));
@@ -23,7 +23,7 @@ export async function openStoreAt(address: string, config: StorageConfig): Promi
 }
 
 /**
- * Where media files are kept (docs/decisions/storage-and-quota.md#keys): the bucket `S3_BUCKET`, or
+ * Opens the store of media files (docs/decisions/storage-and-quota.md#keys): the bucket `S3_BUCKET`, or
  * `DATA_DIR/media`.
  */
 export async function openBlobStore(config: StorageConfig): Promise<BlobStore> {
@@ -32,7 +32,7 @@ export async function openBlobStore(config: StorageConfig): Promise<BlobStore> {
 }
 
 async function s3Store(config: StorageConfig, bucket: string, prefix: string): Promise<BlobStore> {
-  // Loaded only where there is a bucket: the SDK takes a tenth of a second.
+  // Loaded only with a bucket: importing the SDK takes a tenth of a second.
   const { createS3Store } = await import('./s3.ts');
   return createS3Store({
     bucket,

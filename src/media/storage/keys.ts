@@ -1,5 +1,5 @@
 const PART = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
-/** Keys become file names and S3 keys; the longest of ours has some 110 characters. */
+/** Keys become file names and S3 keys; our longest has about 110 characters. */
 const MAX_KEY = 240;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The chunks of a source that may break off: the end and a failure of it look alike, because what came before
- * is kept either way. Failures of whoever consumes the chunks pass through untouched.
+ * Yields the chunks of a source that may break off. A failure of the source looks like its end, because the
+ * chunks received before are used either way. Failures of the consumer pass through unchanged.
  */
 export async function* untilError(source: AsyncIterable<Uint8Array | string>): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();

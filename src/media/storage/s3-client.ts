@@ -14,9 +14,9 @@ import { openOutputFile } from '../ffmpeg/output.ts';
 export interface S3Options {
   bucket: string;
   region: string;
-  /** Of a service that is not Amazon's. */
+  /** Endpoint of a service other than Amazon's. */
   endpoint?: string | undefined;
-  /** Without a pair of them the machine's own role is used. */
+  /** Access key; the machine's own role is used if no key pair is set. */
   accessKeyId?: string | undefined;
   secretAccessKey?: string | undefined;
   /** `https://host/bucket/key` instead of `https://bucket.host/key`. */
@@ -25,14 +25,14 @@ export interface S3Options {
   prefix: string;
 }
 
-/** A piece of a local file. */
+/** Range of a local file. */
 export interface FileSpan {
   path: string;
   start: number;
   bytes: number;
 }
 
-/** The few calls to the service that the driver makes; keys are whole, with the prefix. */
+/** S3 calls that the driver uses; keys are complete, with the prefix. */
 export interface S3 {
   readonly client: S3Client;
   readonly bucket: string;
@@ -47,7 +47,7 @@ export interface S3 {
 }
 
 export interface S3Content {
-  /** Of the whole object. */
+  /** Size of the whole object. */
   bytes: number;
   etag: string;
   body: NodeJS.ReadableStream;
@@ -55,7 +55,7 @@ export interface S3Content {
 
 const TRIES = 4;
 
-/** Is it an answer of the service with this status or code? */
+/** Reports whether an error is a response of the service with this status or code. */
 export function isRefusal(error: unknown, ...what: (number | string)[]): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return what.includes(error.name) || what.includes(error.$metadata.httpStatusCode ?? 0);
@@ -147,7 +147,7 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** The SDK cannot send a stream again: each try here reads the file anew. */
+/** Opens the file for each attempt, because the SDK cannot send a stream twice. */
 async function sending<T>(
   body: Uint8Array | string | FileSpan,
   send: (body: Uint8Array | string | ReadStream, bytes: number) => Promise<T>,

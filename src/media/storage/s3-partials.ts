@@ -20,7 +20,7 @@ interface Parts {
   prefix: string;
   temp: TempDir;
   partBytes: number;
-  /** The whole object, once there is one. */
+  /** Returns the complete object, once it exists. */
   head(key: string): Promise<BlobInfo | null>;
 }
 
@@ -31,9 +31,10 @@ interface StoredPart {
 }
 
 /**
- * Files in pieces as multipart uploads. A part goes to the service when it is full; what is left at the end of a
- * piece is stored beside, as the *tail* that is named after the part it begins. Parts and tail are the whole
- * truth: a tail is good exactly while its part is missing.
+ * Stores partial files as multipart uploads. A part is uploaded when it is full; the remainder of a chunk is
+ * stored as the
+ * *tail*, named after the part it begins. Parts and tail are the only state: a tail is valid exactly while
+ * its part is missing.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one bucket.
 export function createS3Partials(options: Parts): PartialFiles & { folderOf(folder: string): string } {
@@ -43,7 +44,7 @@ export function createS3Partials(options: Parts): PartialFiles & { folderOf(fold
   const folderOf = (folder: string) => `${prefix}.partial/${folder}`;
   const tailOf = (key: string, part: number) => folderOf(`${checkKey(key)}/tail-${part}`);
 
-  /** null when the service does not know the upload any more. */
+  /** Lists the parts; null when the service no longer knows the upload. */
   async function partsOf(key: string, UploadId: string): Promise<StoredPart[] | null> {
     const parts: StoredPart[] = [];
     let marker: string | undefined;
@@ -163,7 +164,7 @@ async function fetchTail(s3: S3, tail: string, path: string): Promise<number> {
   return found.bytes;
 }
 
-/** Makes the tail the last part. */
+/** Uploads the tail as the last part. */
 async function liftTail(
   { s3, temp }: Parts,
   { name, tail, UploadId, number }: { name: string; tail: string; UploadId: string; number: number },
@@ -200,7 +201,7 @@ class PartWriter {
   #parts: number;
   /** Durable. */
   #sizeBytes: number;
-  /** Of the tail, as long as its part is missing. */
+  /** Bytes of the tail, while its part is missing. */
   #tailBytes: number;
   #open: OpenPart | null = null;
   #sending: Promise<void> = Promise.resolve();
@@ -215,7 +216,7 @@ class PartWriter {
     this.#sizeBytes = target.state.sizeBytes;
   }
 
-  /** Goes on where the tail ends. */
+  /** Resumes at the end of the tail. */
   async begin(): Promise<void> {
     if (this.#tailBytes === 0) return;
     const path = await this.#options.temp.name();
@@ -242,7 +243,7 @@ class PartWriter {
     return { path, file: await open(path, 'wx'), bytes: 0 };
   }
 
-  /** Begins to send a full part, behind the one before it. */
+  /** Starts to upload a full part, after the previous one. */
   async #send(part: OpenPart): Promise<void> {
     this.#open = null;
     await this.#sending;
@@ -270,7 +271,7 @@ class PartWriter {
     onDurable(this.#state());
   }
 
-  /** What is left becomes the tail. */
+  /** Stores the remainder as the tail. */
   async end(): Promise<PartialState> {
     await this.#sending;
     if (this.#failure !== null) throw this.#failure;

@@ -21,7 +21,7 @@ import { createS3Partials } from './s3-partials.ts';
 import { createTempDir } from './temp.ts';
 
 export interface S3StoreOptions extends S3Options {
-  /** Where parts wait before they are sent. */
+  /** Folder for parts waiting to be uploaded. */
   tmpDir: string;
   /** 64 MiB, of which 100 GB take 1600 of S3's 10,000; at least 5 MiB. */
   partBytes?: number;
@@ -86,7 +86,7 @@ export function createS3Store(options: S3StoreOptions): BlobStore {
         const found = await s3.get(nameOf(key), rangeOf(span));
         return found === null ? null : { key, sizeBytes: found.bytes, etag: found.etag, body: found.body };
       } catch (error) {
-        // Behind the end there is nothing, as in a file.
+        // A range after the end is empty, as in a file.
         if (!isRefusal(error, 416)) throw error;
         return { ...(await existing(key)), body: Readable.from([]) };
       }
@@ -157,7 +157,7 @@ interface LargeFile {
   contentType: string;
 }
 
-/** A few parts at a time; a failure leaves nothing behind. */
+/** Uploads a few parts at a time; a failure leaves nothing behind. */
 async function putInParts(s3: S3, { Key, path, size, partBytes, contentType }: LargeFile): Promise<void> {
   const { bucket: Bucket, client } = s3;
   const made = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType: contentType }));
@@ -199,7 +199,7 @@ async function deleteAll(s3: S3, folder: string): Promise<void> {
   await s3.delete(keys);
 }
 
-/** Multipart uploads that were begun below a folder. */
+/** Aborts the multipart uploads below a folder. */
 async function abortAll({ client, bucket: Bucket }: S3, Prefix: string): Promise<void> {
   const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix }));
   for (const { Key, UploadId } of Uploads) {

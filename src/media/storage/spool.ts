@@ -6,9 +6,10 @@ import { untilError } from './resumable-source.ts';
 import type { TempDir } from './temp.ts';
 
 /**
- * The content once it is known to be whole and unharmed: it waits in a local file meanwhile, never in memory.
+ * Yields the content once its digest is verified: it is buffered in a local file, never in memory.
  *
- * @throws {DigestMismatchError} before the first chunk; also when the source broke off, whose digest is another one.
+ * @throws {DigestMismatchError} before the first chunk; also when the source broke off, since its digest then
+ *   differs.
  */
 export async function* spoolVerified(
   content: AsyncIterable<Uint8Array | string>,
@@ -18,7 +19,7 @@ export async function* spoolVerified(
   const path = await temp.name();
   const file = await open(path, 'wx+');
   try {
-    // Without a name it goes with the process, however that ends.
+    // An unlinked file disappears with the process, however that ends.
     await rm(path);
     const hash = createHash(algorithm);
     let length = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { systemClock } from '../../kernel/clock.ts';
 import { makeFolder, orNull } from './disk-files.ts';
 
-/** A file that nobody has written to for so long belongs to a process that was killed. */
+/** Time without writes after which a file counts as left by a killed process. */
 const STALE_MS = 86_400_000;
 
 /** A folder for files on their way. */

@@ -123,7 +123,7 @@ async function runFfmpeg(
     reads,
     limits: { ...LIMITS, isUrgent },
     signal,
-    // Told of its progress, it is killed when it stands still.
+    // The progress callback makes sure that it is killed when it stalls.
     onProgress: () => {},
   });
 }

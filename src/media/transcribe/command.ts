@@ -1,4 +1,4 @@
-/** What stands in a command for the sound, the language that is spoken and the file to write. */
+/** Placeholders in a command for the audio file, the spoken language and the output file. */
 export const INPUT = '{input}';
 const LANGUAGE = '{language}';
 const OUTPUT = '{output}';
@@ -6,9 +6,9 @@ const OUTPUT = '{output}';
 const ANY_LANGUAGE = 'auto';
 
 /**
- * The words of a command, cut as a shell cuts them by spaces and quotes, and nothing else of a shell.
+ * Splits a command into words by spaces and quotes, without any other feature of a shell.
  *
- * @throws {Error} whose message says what is wrong.
+ * @throws {Error} whose message describes the problem.
  */
 export function splitCommand(command: string): string[] {
   const words: string[] = [];

@@ -10,25 +10,28 @@ import { fillCommand } from './command.ts';
 import { parseEngineOutput } from './parse-output.ts';
 
 export interface TranscriberOptions extends Tools {
-  /** The words of the command, of which one has `{input}`. */
+  /** Words of the command, one of which contains `{input}`. */
   command: readonly string[];
   /** Bounds of one run; those of docs/guides/captions.md#limits by default. */
   limits?: { baseMs: number; perSecond: number };
 }
 
 const GB = 2 ** 30;
-/** A run may take ten minutes, and four times as long as the sound. */
+/** Time limit of a run: ten minutes, plus four times the duration of the audio. */
 const LIMITS = { baseMs: 600_000, perSecond: 4 };
 const MAX_CORES = 32;
 const MEMORY_BYTES = 12 * GB;
 const ANSWER_MAX_BYTES = 16 * 2 ** 20;
 const SOUND = 'sound.wav';
 const ANSWER = 'answer';
-/** whisper.cpp puts an ending behind the name that it is given. */
+/** Endings that whisper.cpp appends to the given file name. */
 const ENDINGS = ['', '.vtt', '.json'];
 const WHISPER_RATE = '16000';
 
-/** A speech engine that reads a WAV file and answers on its standard output or in a file (docs/guides/captions.md). */
+/**
+ * Creates a speech engine that reads a WAV file and writes its result to standard output or a file
+ * (docs/guides/captions.md).
+ */
 export function createTranscriber(options: TranscriberOptions): Transcriber {
   return {
     async transcribe(run) {
@@ -106,7 +109,7 @@ function namedBy(command: readonly string[]): string[] {
     });
 }
 
-/** What it has written; null when it has written no file. */
+/** Reads the output file; null when there is none. */
 async function fileOf(dir: string): Promise<string | null> {
   for (const ending of ENDINGS) {
     const bytes = await readOutput(dir, `${ANSWER}${ending}`, ANSWER_MAX_BYTES).catch((error: unknown) => {

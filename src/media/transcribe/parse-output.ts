@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { compileSchema } from '../../platform/schema-validator.ts';
 import { type Transcript, TranscriptError } from '../contract/index.ts';
 
-/** What `whisper.cpp --output-json` writes; times in milliseconds. */
+/** Output of `whisper.cpp --output-json`; times in milliseconds. */
 const Whisper = compileSchema(
   Type.Object({
     result: Type.Optional(Type.Object({ language: Type.Optional(Type.String({ maxLength: 35 })) })),
@@ -15,7 +15,7 @@ const Whisper = compileSchema(
   }),
 );
 
-/** @throws {TranscriptError} for what is neither WebVTT nor the JSON of whisper.cpp. */
+/** @throws {TranscriptError} for output that is neither WebVTT nor the JSON of whisper.cpp. */
 export function parseEngineOutput(answer: string): Transcript {
   const text = answer.replace(/^\uFEFF/, '').trimStart();
   if (text.startsWith('WEBVTT')) return { language: languageOf(text), text };
@@ -38,7 +38,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Of the header of WebVTT, where some engines say it. */
+/** Reads the language from the WebVTT header, where some engines write it. */
 function languageOf(text: string): string | null {
   const [head = ''] = text.split(/\r?\n\r?\n/, 1);
   return /^Language:[ \t]*([\w-]{2,35})[ \t]*$/m.exec(head)?.[1] ?? null;

@@ -47,7 +47,7 @@ test('an engine that hangs or writes without end is ended', async () => {
   await assert.rejects(run('yes'), /wrote too much/);
 });
 
-test('an engine sees the sound, and nothing of the platform', async (t) => {
+test('an engine sees the audio, and nothing of the platform', async (t) => {
   const { weakness } = await testGuard();
   if (weakness !== null) t.skip(weakness);
   const seen = await run(
@@ -83,7 +83,7 @@ test('a command is cut at spaces and quotes', () => {
   assert.throws(() => splitCommand('whisper'), /\{input\}/);
 });
 
-test('the header of WebVTT may say the language', () => {
+test('a language in the WebVTT header is read', () => {
   assert.equal(
     parseEngineOutput('WEBVTT\nLanguage: fr\n\n00:01.000 --> 00:02.000\nBonsoir\n').language,
     'fr',

@@ -17,7 +17,7 @@ const audio = {
   codecs: [opus],
 } as const;
 
-test('pictures go by the profile of the encoder where the offer has it', () => {
+test("video uses the encoder's profile where the offer has it", () => {
   const offered = video(h264(102, '42e01f', 0), h264(104, '42e01f'), h264(106, '640c1f'));
   const chosen = (codec: string | null) => chooseMedia([offered], codec)[0]?.codec.payloadType;
   assert.deepEqual(['avc1.640028', 'avc1.42c01f', 'avc1.4d0028', null].map(chosen), [106, 104, 104, 104]);

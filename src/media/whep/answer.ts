@@ -2,7 +2,7 @@ import { parseSdp } from '../protocols/sdp/parse.ts';
 import type { SdpCodec } from '../protocols/sdp/session-description.ts';
 import { InvalidOfferError, type OfferedMedia } from '../whip/offer.ts';
 
-/** What one section of an offer is answered with. */
+/** Codec chosen for one section of an offer. */
 export interface ChosenMedia {
   kind: 'audio' | 'video';
   codec: SdpCodec;
@@ -12,13 +12,13 @@ type ReceivedMedia = Pick<OfferedMedia, 'kind' | 'codecs' | 'direction'>;
 
 const NAMES = { video: 'H264', audio: 'OPUS' } as const;
 const RTPMAPS = { video: 'H264/90000', audio: 'opus/48000/2' } as const;
-/** Losses are told, so that Janus sends once more what it still has (RFC 4585, section 6.2.1). */
+/** RTCP feedback reports losses, so that Janus retransmits buffered packets (RFC 4585, section 6.2.1). */
 const FEEDBACK = { video: ['nack', 'nack pli'], audio: [] } as const;
 
 /**
- * What a client of WHEP is sent: H.264 and Opus, which every browser offers.
+ * Chooses the media for a WHEP client: H.264 and Opus, which every browser offers.
  *
- * @param codec of the picture, by RFC 6381: what an offer says beside it is a matter of decoding.
+ * @param codec of the video, by RFC 6381: the other codecs of an offer only describe decoding.
  * @throws {InvalidOfferError}
  */
 export function chooseMedia(media: readonly ReceivedMedia[], codec: string | null): ChosenMedia[] {
@@ -39,7 +39,7 @@ export function chooseMedia(media: readonly ReceivedMedia[], codec: string | nul
   });
 }
 
-/** Of the same profile where the offer has one; browsers decode the others as well as those that they name. */
+/** Returns a codec of the same profile where the offer has one; browsers decode other profiles as well. */
 function pictureCodec(fitting: readonly SdpCodec[], codec: string | null): SdpCodec | undefined {
   const whole = fitting.filter(({ parameters }) => /(?:^|;)\s*packetization-mode=1\b/.test(parameters));
   const profile = codec?.slice('avc1.'.length, 'avc1.'.length + 2).toLowerCase();
@@ -49,8 +49,8 @@ function pictureCodec(fitting: readonly SdpCodec[], codec: string | null): SdpCo
 }
 
 /**
- * The answer as a peer without WebRTC would give it (RFC 3264), of which Janus makes the one for the browser. All packets
- * come from one port, and those about them go to the next one.
+ * Builds the answer of a peer without WebRTC (RFC 3264), from which Janus builds the one for the browser. All
+ * packets come from one port, and RTCP goes to the next one.
  */
 export function plainAnswer(chosen: readonly ChosenMedia[], address: string, port: number): string {
   const sections = chosen.flatMap(({ kind, codec: { payloadType: type, parameters } }) => [
@@ -65,7 +65,10 @@ export function plainAnswer(chosen: readonly ChosenMedia[], address: string, por
   return [...head, ...sections, ''].join('\r\n');
 }
 
-/** Where Janus takes the packets of each section, by the description that it has made for its peer; null where it takes none. */
+/**
+ * Returns the ports on which Janus receives each section, from the description it created; null for an
+ * inactive section.
+ */
 export function portsOf(description: string): { audio: number | null; video: number | null } {
   const { media } = parseSdp(description);
   const portOf = (wanted: string) => media.find(({ kind }) => kind === wanted)?.port || null;

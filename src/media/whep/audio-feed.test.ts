@@ -4,7 +4,7 @@ import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { AudioFeed } from './audio-feed.ts';
 
-test('a header that changes with each frame begins one program, not one for each', async () => {
+test('a header that changes with each frame starts one program, not one for each', async () => {
   let started = 0;
   const start: typeof testFfmpeg.guard.start = (...given) => {
     started += 1;
@@ -26,11 +26,11 @@ test('Opus of WHIP keeps the times that its encoder has counted, and follows a c
   const feed = new AudioFeed({ ffmpeg: testFfmpeg, log: createLogger('silent'), onPacket });
   feed.begin(true);
   const began = 4_000_000_000;
-  // Of 2.5 ms each, which no whole number of milliseconds tells.
+  // Packets of 2.5 ms, which is no whole number of milliseconds.
   for (let count = 0; count < 40; count += 1) {
     const packet = { ms: Math.round(count * 2.5), ticks: began + count * 120, data: Buffer.of(count) };
     feed.direct(packet, packet.ms);
-    // What is published in its place.
+    // AAC published as its replacement.
     feed.tag(Buffer.of(0xaf, 1, 0x21), () => assert.fail('AAC is looked at'));
   }
   assert.deepEqual(

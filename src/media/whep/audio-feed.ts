@@ -14,14 +14,17 @@ interface Options {
 
 const TICKS_PER_MS = 48;
 const STEP_TICKS = 960;
-/** Sound that is so far off goes on at another time. */
+/** Deviation from which the audio timestamps jump. */
 const JUMP_MS = 100;
 /** After a program that has died. */
 const AGAIN_MS = 2000;
-/** A header that changes with each frame must not begin a program with each: the sound waits meanwhile. */
+/**
+ * Interval between starts of a program: a header may change with each frame, and audio waits until the next
+ * start.
+ */
 const START_MIN_MS = 1000;
 
-/** The sound of a publish as Opus: as it comes where it is that, else by one ffmpeg. */
+/** Audio of a publish as Opus: passed through if it is Opus already, otherwise encoded by one ffmpeg. */
 export class AudioFeed {
   readonly #options: Options;
   #coder: Promise<OpusCoder> | null = null;
@@ -29,10 +32,10 @@ export class AudioFeed {
   #header: Buffer | null = null;
   #lastMs = -1;
   #startedMs = Number.NEGATIVE_INFINITY;
-  /** From the ticks of its source to those of the viewers; null where it begins anew. */
+  /** Offset from the ticks of the source to those of the viewers; null before a new start. */
   #shiftTicks: number | null = null;
   #codedTicks = 0;
-  /** What the publish has in its place is not looked at. */
+  /** Audio arrives by `direct`: that in the publish is ignored. */
   #isDirect = false;
   #isStopped = false;
 
@@ -40,7 +43,7 @@ export class AudioFeed {
     this.#options = options;
   }
 
-  /** Another publish comes. @param isDirect its sound is told by `direct`. */
+  /** Starts another publish. @param isDirect its audio arrives by `direct`. */
   begin(isDirect: boolean): void {
     this.#isDirect = isDirect;
     this.#header = null;
@@ -48,8 +51,8 @@ export class AudioFeed {
   }
 
   /**
-   * @param payload of a tag of FLV, in memory that may change.
-   * @param time on the line of the pictures, in milliseconds; asked for frames alone.
+   * @param payload of an FLV tag, in memory that may change.
+   * @param time on the timeline of the video, in milliseconds; called only for frames.
    */
   tag(payload: Buffer, time: () => number): void {
     const packet = readAudioPacket(payload);
@@ -66,7 +69,7 @@ export class AudioFeed {
       void this.#drop();
       return;
     }
-    // Times go up, and the same one twice is none.
+    // Timestamps increase strictly.
     const ms = Math.max(time(), this.#lastMs + 1);
     this.#lastMs = ms;
     if (this.#coder === null && performance.now() - this.#startedMs < START_MIN_MS) return;
@@ -78,7 +81,7 @@ export class AudioFeed {
     );
   }
 
-  /** @param ms on the line of the pictures. */
+  /** @param ms on the timeline of the video. */
   direct({ ticks, data }: OpusPacket, ms: number): void {
     if (!this.#isStopped) this.#even(ms, ticks, data);
   }
@@ -112,7 +115,7 @@ export class AudioFeed {
     await (await coder?.catch(() => null))?.stop();
   }
 
-  /** @param ticks that its source counts: they go on without the rounding to milliseconds. */
+  /** @param ticks of the source: they advance without rounding to milliseconds. */
   #even(ms: number, ticks: number, data: Buffer): void {
     const toldTicks = ms * TICKS_PER_MS - ticks;
     const known = this.#shiftTicks;

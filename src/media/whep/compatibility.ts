@@ -1,6 +1,6 @@
 import type { IngestEngine, IngestSession, LiveIssue } from '../contract/index.ts';
 
-/** Why what is published cannot be shown by WebRTC, in words for whoever watches and whoever publishes. */
+/** Reasons why a publish cannot be played by WebRTC, as messages for viewers and publishers. */
 export const INCOMPATIBLE_REASONS = {
   codec:
     'Real-time playback is unavailable: browsers support only 8-bit 4:2:0 H.264 over WebRTC. Set the encoder to H.264, profile Main or High, or play HLS.',
@@ -15,7 +15,7 @@ const FPS_TOLERANCE = 1;
 /** Baseline, Main and High. */
 const SHOWN_PROFILES = /^avc1\.(?:42|4d|64)/i;
 
-/** By what the encoder says; null where nothing speaks against it. */
+/** Returns the reason found in the media description of the encoder; null when there is none. */
 export function incompatibleReason({ video, grant }: Pick<IngestSession, 'video' | 'grant'>): string | null {
   if (video === undefined) return null;
   if (!SHOWN_PROFILES.test(video.codec)) return INCOMPATIBLE_REASONS.codec;
@@ -25,10 +25,10 @@ export function incompatibleReason({ video, grant }: Pick<IngestSession, 'video'
   return isAbove ? INCOMPATIBLE_REASONS.plan : null;
 }
 
-/** What was asked for in real time and could not be shown, for whoever publishes it. */
+/** Failed requests for real-time playback, reported to the publisher. */
 export interface CompatibilityReports {
   note(streamId: string, words: string): void;
-  /** Of what is published now. */
+  /** Returns the issue of the current publish. */
   issue(streamId: string): LiveIssue | null;
 }
 

@@ -24,7 +24,7 @@ function frame(...units: Buffer[]): Buffer {
   );
 }
 
-test('a picture comes out of its packets as it went in', () => {
+test('a frame survives packetization unchanged', () => {
   const large = Buffer.concat([Buffer.of(0x65), Buffer.alloc(5000, 7)]);
   const small = Buffer.of(0x65, 1, 2, 3);
   const payloads = h264Payloads(frame(Buffer.of(9, 16), large, small), 4, parameterSetsOf(RECORD));
@@ -38,7 +38,7 @@ test('a picture comes out of its packets as it went in', () => {
   assert.ok(picture?.payload.subarray(5).equals(frame(large, small)));
 });
 
-test('what is cut short anywhere is read as far as it goes', () => {
+test('input truncated anywhere is read up to its end', () => {
   const whole = frame(SPS, PPS, Buffer.of(0x65, 1, 2));
   for (let at = 0; at < whole.length; at += 1) {
     const units = h264Payloads(whole.subarray(0, at), 4, []);

@@ -7,7 +7,7 @@ const LEFT_OUT = new Set([6, 9, 12]);
 const FU_A = 28;
 const FIRST = 0x80;
 const LAST = 0x40;
-/** A picture has few; one that is made of many tiny ones is not looked through to its end. */
+/** Units read of a frame: a frame has few, and one made of many tiny ones is not read to its end. */
 const MOST_UNITS = 512;
 
 /** The parameter sets of an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1), as far as they can be read. */
@@ -27,7 +27,7 @@ export function parameterSetsOf(record: Buffer): Buffer[] {
   return sets;
 }
 
-/** The units of a picture, each behind its length (ISO/IEC 14496-15, 5.3.4.2), as far as they are whole. */
+/** Returns the complete units of a frame, each preceded by its length (ISO/IEC 14496-15, 5.3.4.2). */
 function unitsOf(data: Buffer, lengthBytes: number): Buffer[] {
   const units: Buffer[] = [];
   for (let at = 0; units.length < MOST_UNITS && at + lengthBytes < data.length; ) {
@@ -43,10 +43,10 @@ function unitsOf(data: Buffer, lengthBytes: number): Buffer[] {
 const typeOf = (unit: Buffer) => (unit[0] ?? 0) & 0x1f;
 
 /**
- * One picture as the payloads of its packets (RFC 6184), in memory of their own: single units, and FU-A for what is
+ * Packetizes one frame into payloads in memory of their own (RFC 6184): single units, and FU-A for units
  * larger than a packet.
  *
- * @param sets stand before a whole picture that brings none itself: browsers look for them there.
+ * @param sets inserted before a keyframe without parameter sets: browsers expect them there.
  */
 export function h264Payloads(data: Buffer, lengthBytes: number, sets: readonly Buffer[]): Buffer[] {
   const units = unitsOf(data, lengthBytes).filter((unit) => !LEFT_OUT.has(typeOf(unit)));

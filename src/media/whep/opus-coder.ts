@@ -5,9 +5,9 @@ import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { FlvTagType, flvHeader, flvTag } from '../protocols/flv/tags.ts';
 import { WebmReader } from '../protocols/matroska/reader.ts';
 
-/** Makes Opus of what an encoder sends by RTMP: WebRTC has no AAC. */
+/** Transcodes RTMP audio to Opus: WebRTC has no AAC. */
 export interface OpusCoder extends Pick<AudioTranscoder, 'gone' | 'stop'> {
-  /** @param payload of a tag of sound, its header among them. */
+  /** @param payload of an audio tag, including its header. */
   sound(ms: number, payload: Buffer): void;
 }
 
@@ -21,7 +21,7 @@ export async function startOpusCoder(
     input: ['-analyzeduration', '200000', ...liveGuard(null)],
     output: [
       ...['-c:a', 'libopus', '-b:a', '128k', '-frame_duration', '20', '-avoid_negative_ts', 'disabled'],
-      // A cluster for each packet: one that is not full yet is held back.
+      // A cluster for each packet, because an incomplete cluster is held back.
       ...['-f', 'webm', '-live', '1', '-cluster_time_limit', '0'],
     ],
     onBytes: (bytes) => reader.push(bytes),

@@ -3,7 +3,7 @@ import { RtpNumbers } from '../protocols/rtp/writer.ts';
 import { LOOPBACK } from '../whip/loopback-socket.ts';
 import type { FeedListener, VideoFrame } from './stream-feed.ts';
 
-/** Where the packets of a track go; null where the viewer takes none. */
+/** Destination of a track's packets; null when the viewer receives none. */
 interface Track {
   port: number;
   payloadType: number;
@@ -16,15 +16,15 @@ interface Options {
 }
 
 const VIDEO_RATE = 90;
-/** What Janus's socket holds at once, with room to spare. */
+/** Packets sent in one batch; Janus's socket buffer holds more. */
 const AT_ONCE = 40;
 const PAUSE_MS = 5;
 /** More is left out up to the next keyframe: some seconds. */
 const MOST_WAITING = 4000;
-/** So far apart are the pictures of the group that a viewer begins with: all but the last are over before they are seen. */
+/** Interval between frames of a viewer's first GOP: all but the last are past before they are seen. */
 const CATCH_UP_MS = 1;
 
-/** Numbers what one viewer is sent, and sends it at a pace that Janus can take in. */
+/** Sender of packets to one viewer: numbers them, and paces them to Janus's capacity. */
 export class PacketSender implements FeedListener {
   sentBytes = 0;
   readonly #options: Options;
@@ -34,7 +34,7 @@ export class PacketSender implements FeedListener {
   #timer: NodeJS.Timeout | null = null;
   #isOpen = false;
   #needsKey = true;
-  /** Until there is a picture. */
+  /** No audio is sent before the first video frame. */
   #isMute = false;
 
   constructor(options: Options) {
@@ -45,10 +45,10 @@ export class PacketSender implements FeedListener {
   }
 
   /**
-   * It is connected.
+   * Begins sending, once the viewer is connected.
    *
-   * @param group since the last keyframe; empty where the next one is waited for.
-   * @param hasPictures otherwise the sound is all there is.
+   * @param group frames since the last keyframe; empty to wait for the next one.
+   * @param hasPictures false for a stream with only audio.
    */
   begin(group: readonly VideoFrame[], hasPictures: boolean): void {
     this.#isOpen = true;

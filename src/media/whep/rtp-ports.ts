@@ -1,7 +1,7 @@
 import type { Socket } from 'node:dgram';
 import { openLoopbackSocket } from '../whip/loopback-socket.ts';
 
-/** Two ports beside each other: packets leave from the first, and what viewers tell of them comes to the second. */
+/** Pair of adjacent ports: packets are sent from the first, and RTCP of the viewers arrives at the second. */
 export interface PortPair {
   rtp: Socket;
   rtcp: Socket;
@@ -9,7 +9,7 @@ export interface PortPair {
 
 const TRIES = 50;
 
-/** @throws {Error} when there are none. */
+/** @throws {Error} when no ports are free. */
 export async function openPortPair(onError: (error: Error) => void): Promise<PortPair> {
   for (let left = TRIES; ; left -= 1) {
     const rtp = await openLoopbackSocket(onError);

@@ -14,18 +14,18 @@ import { INCOMPATIBLE_REASONS, incompatibleReason } from './compatibility.ts';
 import { h264Payloads, parameterSetsOf } from './h264-packets.ts';
 import { Timeline } from './timeline.ts';
 
-/** One picture, as the payloads of its packets. */
+/** One video frame, as the payloads of its packets. */
 export interface VideoFrame {
   ms: number;
-  /** It needs none of those before. */
+  /** It references no earlier frame. */
   isKey: boolean;
   payloads: readonly Buffer[];
 }
 
-/** Somebody who watches. */
+/** Viewer of a feed. */
 export interface FeedListener {
   picture(picture: VideoFrame): void;
-  /** @param ticks at 48 kHz, on the line of the pictures. @param data a packet of Opus. */
+  /** @param ticks at 48 kHz, on the timeline of the video. @param data a packet of Opus. */
   sound(ticks: number, data: Buffer): void;
 }
 
@@ -36,22 +36,22 @@ interface Options {
   /** The Opus of publishes by WHIP. */
   direct: Pick<OpusPassthrough, 'listen'>;
   log: Logger;
-  /** What is published now cannot be shown. */
+  /** Called when the current publish is incompatible. */
   onUnfit(): void;
 }
 
 const LOOK_MS = 250;
-/** As soon as frames come; those between keyframes are gathered no longer. */
+/** Gathering time of the feed: frames are sent as they arrive, those between keyframes included. */
 const AT_ONCE = 0;
-/** So many pictures tell whether they come in another order than they are shown. */
+/** Frames needed to detect whether they are reordered. */
 const TELLING_PICTURES = 6;
 const TELLING_MS = 1000;
-/** Encoders round the times of a picture one by one; B-frames are off by a picture at least. */
+/** Rounding tolerance: encoders round each timestamp, while B-frames are off by at least one frame. */
 const ROUNDING_MS = 1;
-/** More than that is not sent at once to who has just come: they begin at the next keyframe. */
+/** Limit of the GOP sent to a new viewer in a burst; beyond it, the viewer begins at the next keyframe. */
 const GROUP = { pictures: 150, bytes: 2 ** 20 } as const;
 
-/** One stream for viewers by WebRTC: the pictures as the encoder sends them, and the sound as Opus. */
+/** One stream for WebRTC viewers: video as sent by the encoder, and audio as Opus. */
 export class StreamFeed {
   readonly #options: Options;
   readonly #listeners = new Set<FeedListener>();
@@ -62,7 +62,7 @@ export class StreamFeed {
   readonly #running: Promise<void>;
   #sets: Buffer[] = [];
   #lengthBytes = 4;
-  /** How much later than decoded a picture is shown: for all the same, where there are no B-frames. */
+  /** Delay of presentation after decoding, constant for all frames when there are no B-frames. */
   #compositionMs: number | null = null;
   #pictures = 0;
   /** Since the last keyframe; null before the first one, and when it is too much. */
@@ -86,13 +86,16 @@ export class StreamFeed {
     return this.session()?.video !== undefined;
   }
 
-  /** The publish that is shown; undefined while there is none. */
+  /** Returns the publish being played; undefined when there is none. */
   session(): IngestSession | undefined {
     const { engine, streamId } = this.#options;
     return engine.list().find((session) => session.streamId === streamId);
   }
 
-  /** Why it cannot be shown, in words; null when it can. Resolves when that is known, or after a second. */
+  /**
+   * Returns the message why it cannot be played; null when it can. Resolves when that is known, or after a
+   * second.
+   */
   async lack(): Promise<string | null> {
     const session = this.session();
     const lack = session === undefined ? null : incompatibleReason(session);
@@ -137,7 +140,7 @@ export class StreamFeed {
       () => {},
       (tag) => this.#tag(tag),
     );
-    // What is written may change later: all that is kept of it is copied at once.
+    // Written chunks may change later: retained data is copied immediately.
     const sink = new Writable({
       write(chunk: Buffer, _encoding, done) {
         reader.push(chunk);

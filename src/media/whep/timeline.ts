@@ -1,18 +1,20 @@
 /** More than that is a clock that jumped, or another publish. */
 const JUMP_MS = 3000;
 
-/** One line of times for publishes that follow each other, and for encoders whose clock jumps; it goes on as time does. */
+/**
+ * Continuous timeline over consecutive publishes and jumps of an encoder's clock; it advances with real time.
+ */
 export class Timeline {
   #shiftMs: number | null = null;
   #lastMs = 0;
   #lastAtMs = performance.now();
 
-  /** What comes next has another beginning. */
+  /** Announces that the next timestamps have another origin. */
   begin(): void {
     this.#shiftMs = null;
   }
 
-  /** @param ms of sound or picture, as the encoder counts. */
+  /** @param ms timestamp of audio or video from the encoder. */
   at(ms: number): number {
     const now = performance.now();
     const isJump = this.#shiftMs === null || Math.abs(ms + this.#shiftMs - this.#lastMs) > JUMP_MS;

@@ -12,33 +12,36 @@ export interface ViewerOptions {
   client: JanusClient;
   ports: PortPair;
   feed: StreamFeed;
-  /** A session description, as it came. */
+  /** Session description, unmodified. */
   offer: string;
 }
 
 /** One viewer by WHEP, from its offer on (docs/decisions/whep.md#through-janus). */
 export interface Viewer {
-  /** What the client is answered. */
+  /** SDP answer for the client. */
   readonly answer: string;
-  /** Where Janus tells from what the viewer says about the packets. */
+  /** Ports from which Janus forwards the viewer's RTCP. */
   readonly feedbackPorts: readonly number[];
   readonly sentBytes: number;
-  /** Resolves when it is over, whoever has ended it. */
+  /** Resolves when it has ended, for any reason. */
   readonly gone: Promise<void>;
   /** The viewer was heard of. */
   heard(): void;
   close(): Promise<void>;
 }
 
-/** A client that has its answer connects within so long. */
+/** Time for a client to connect after its answer. */
 const CONNECT_MS = 15_000;
-/** Browsers tell of what they receive every second or two; Janus does not say that one has gone without a word. */
+/**
+ * Silence after which a viewer counts as gone: browsers send reports every second or two, and Janus does not
+ * report a viewer that disappeared.
+ */
 const SILENT_MS = 15_000;
 const LOOK_MS = 3000;
 
 /**
- * @throws {BadOffer} for what cannot be answered.
- * @throws {JanusError} when Janus does not answer, or refuses.
+ * @throws {InvalidOfferError} for an offer that cannot be answered.
+ * @throws {JanusError} when Janus does not respond, or rejects.
  */
 export async function openViewer(options: ViewerOptions): Promise<Viewer> {
   const offer = readOffer(options.offer);
@@ -131,7 +134,7 @@ class JanusViewer implements Viewer {
       this.#options.feed.leave(this.#sender);
       this.#sender.close();
     }
-    // Its browser is told that it is over.
+    // This notifies the browser of the end.
     await this.#handle?.detach();
     this.#end.resolve();
   }

@@ -19,22 +19,22 @@ export interface WhepManagerOptions {
   direct: Pick<OpusPassthrough, 'listen'>;
   /** How Janus is reached. */
   linkFile: string;
-  /** Of this node, and of one stream. */
+  /** Maximum viewers of this node, and of one stream. */
   limits: { viewers: number; perStream: number };
   notes: Pick<CompatibilityReports, 'note'>;
   log: Logger;
 }
 
-/** Shows what is published to this process to viewers by WHEP (docs/decisions/whep.md). */
+/** Delivers the publishes of this process to viewers by WHEP (docs/decisions/whep.md). */
 export interface WhepManager {
-  /** Lets go of those whom an earlier process has served. */
+  /** Releases the viewers of an earlier process. */
   recover(): Promise<void>;
-  /** Answers who wants to watch, and lets go of who may no more. Never rejects. */
+  /** Answers pending viewers, and disconnects those no longer allowed. Never rejects. */
   sync(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Why somebody is not shown anything. */
+/** Rejection of a viewer. */
 class Refused extends Error {
   readonly why: WhepRejection;
 
@@ -47,7 +47,7 @@ class Refused extends Error {
 interface Watching {
   sessionId: string;
   streamId: string;
-  /** null until it is answered. */
+  /** null until the offer is answered. */
   viewer: Viewer | null;
 }
 

@@ -7,11 +7,11 @@ import { FlvTagType } from '../protocols/flv/tags.ts';
 import { element, ID, matroskaHead, number, opusEntry } from '../protocols/matroska/writer.ts';
 
 /**
- * Makes AAC of Opus: players and the platforms that a stream is sent on to take nothing else by RTMP. Its program is started by
+ * Encodes Opus as AAC: players and restream platforms accept nothing else by RTMP. Its program is started by
  * the first packet.
  */
 export interface AudioEncoder {
-  /** @param ms a whole number, after those before. */
+  /** @param ms an integer, after the previous ones. */
   packet(ms: number, data: Buffer): void;
   stop(): Promise<void>;
 }

@@ -1,16 +1,17 @@
-/** So many milliseconds of packets say how fast the fastest come. */
+/** Window in which the lowest packet delay is measured. */
 const WINDOW_MS = 2000;
 /** After the first packets, which may wait for each other. */
 const SETTLE_MS = 1000;
-/** One step of what is corrected, for clocks that drift. */
+/** Size of one correction step, for clocks that drift. */
 const STEP_MS = 2;
 const TOLERANCE_MS = 15;
 /** More than that is a timestamp that jumped. */
 const JUMP_MS = 3000;
 
 /**
- * When the packets of one track were sent, in milliseconds of one line for all tracks: timestamps of RTP are even but begin
- * anywhere, and arrivals are true but late by what the network took. The packets that come fastest tie one to the other.
+ * Estimates the send times of a track's packets, in milliseconds of one timeline for all tracks: RTP
+ * timestamps are regular with an arbitrary origin, and arrivals are delayed by the network. The fastest
+ * packets relate one to the other.
  */
 export class ArrivalClock {
   readonly #ticksPerMs: number;
@@ -23,7 +24,7 @@ export class ArrivalClock {
     this.#ticksPerMs = clockRate / 1000;
   }
 
-  /** @param timestamp that never begins anew. */
+  /** @param timestamp unwrapped, never starting over. */
   timeOf(timestamp: number, receivedMs: number): number {
     const ms = timestamp / this.#ticksPerMs;
     const delay = receivedMs - ms;

@@ -5,7 +5,7 @@ import { forJanus, toOfferError } from './janus-offer.ts';
 import { MID_EXTENSION, readOffer } from './offer.ts';
 
 const ADDRESS = '169.254.169.254';
-/** With what clients have beside what is needed, some of which Janus would stumble over. */
+/** Builds an offer with unneeded attributes that clients send, some of which would confuse Janus. */
 const offer = (pictures: string, sound: string, more: readonly string[] = []) =>
   [
     'v=0',
@@ -50,7 +50,7 @@ const offer = (pictures: string, sound: string, more: readonly string[] = []) =>
   ].join('\r\n');
 const taken = (sdp: string) => forJanus(readOffer(sdp));
 
-test('Janus is given what it needs, and no address', () => {
+test('Janus receives only required attributes, and no address', () => {
   const { sdp, mids } = taken(offer('v', 'a'));
   assert.deepEqual(mids, ['v', 'a']);
   const [head, video, audio] = sdp.split(/(?=^m=)/m).map((part) => part.trim().split('\r\n'));
@@ -100,14 +100,14 @@ test('long names of sections are shortened for Janus, and are those of the clien
   });
 });
 
-test('one section without a group is answered without one', () => {
+test('one section without a group gets an answer without one', () => {
   const alone = offer('v', 'a').replace(/a=group.*\r\n/, '');
   const { answer } = taken(alone.slice(0, alone.indexOf('m=audio')));
   const answered = answer('v=0\r\na=group:BUNDLE v\r\nm=video 9 X 97\r\na=mid:v\r\n');
   assert.equal(answered, 'v=0\r\nm=video 9 X 97\r\na=mid:v\r\n');
 });
 
-test('what Janus would cut is refused, and so is what it cannot read', () => {
+test('offers that Janus would truncate or cannot read are rejected', () => {
   const long = { name: 'BadOffer', message: /longer/ };
   assert.throws(() => taken(offer('v', 'a', [`a=ssrc:3 cname:${'x'.repeat(500)}`])), long);
   const many = Array.from({ length: 400 }, (_, index) => `a=ssrc:${index} cname:of-a-camera`);

@@ -11,20 +11,21 @@ import {
   type OfferedMedia,
 } from './offer.ts';
 
-/** What Janus is given of an offer, and what the client is given of its answer. */
+/** Offer rewritten for Janus, and the conversion of its answer for the client. */
 export interface JanusOffer {
   sdp: string;
-  /** What Janus calls each section. */
+  /** Janus's mid of each section. */
   mids: readonly string[];
   /** @throws {InvalidOfferError} where Janus takes less than was offered (RFC 9725, section 4.4.3). */
   answer(sdp: string): string;
 }
 
-/** What the core and the plugins say of a description. */
+/** Error codes of the Janus core and plugins for an invalid description. */
 const INVALID_SDP: ReadonlySet<number> = new Set([437, 446, 447, 465]);
 
 /**
- * Written anew, with what Janus needs and no address (docs/decisions/whip.md#rewritten-offers).
+ * Rewrites an offer with only the attributes Janus needs, and no address
+ * (docs/decisions/whip.md#rewritten-offers).
  *
  * @throws {InvalidOfferError} for one that is too long.
  */
@@ -55,7 +56,7 @@ function write(...description: Parameters<typeof writeForJanus>): string {
   }
 }
 
-/** With the names that the client has given, and no group where it has none (RFC 9143, section 7.3). */
+/** Builds the answer with the client's mids, and no group if the offer has none (RFC 9143, section 7.3). */
 function answerOf(sdp: string, media: readonly OfferedMedia[], isGrouped: boolean): string {
   const refused = parseSdp(sdp).media.find(isRejected);
   if (refused !== undefined)
@@ -72,7 +73,7 @@ function answerOf(sdp: string, media: readonly OfferedMedia[], isGrouped: boolea
   return lines.join('\r\n');
 }
 
-/** @throws {InvalidOfferError} in the place of what Janus says of a description; else the error itself. */
+/** @throws {InvalidOfferError} instead of a Janus error about the description; otherwise the error itself. */
 export function toOfferError(error: unknown): never {
   if (error instanceof JanusError && INVALID_SDP.has(error.code))
     throw new InvalidOfferError(`The offer cannot be accepted: ${error.message}`);

@@ -3,7 +3,7 @@ import { createSocket, type Socket } from 'node:dgram';
 export const LOOPBACK = '127.0.0.1';
 const RECEIVE_BYTES = 2 ** 21;
 
-/** A UDP socket that this machine alone reaches. @param port any that is free, unless told. */
+/** Opens a UDP socket reachable only from this machine. @param port default: any free one. */
 export async function openLoopbackSocket(onError: (error: Error) => void, port = 0): Promise<Socket> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve, reject) => {

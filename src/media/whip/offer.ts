@@ -12,7 +12,7 @@ import {
 } from '../protocols/sdp/session-description.ts';
 import { knownCodecs } from '../rooms/janus/janus-sdp.ts';
 
-/** An offer that cannot be answered; the words are for whoever has sent it. */
+/** Error for an offer that cannot be answered; its message is for the sender. */
 export class InvalidOfferError extends Error {
   override name = 'BadOffer';
 }
@@ -23,14 +23,14 @@ export interface Offer {
   media: readonly OfferedMedia[];
 }
 
-/** One section of a session description that sends or receives sound or pictures. */
+/** One section of a session description that sends or receives audio or video. */
 export interface OfferedMedia {
   kind: 'audio' | 'video';
   mid: string;
-  /** Those that are published and watched, and retransmission of them, by preference. */
+  /** Codecs supported for publishing and playback, and their retransmission, by preference. */
   codecs: readonly SdpCodec[];
   direction: SdpDirection;
-  /** The same pictures come in several sizes at once (RFC 8853). */
+  /** The video is sent in several sizes (RFC 8853). */
   isSimulcast: boolean;
   /** All of it. */
   section: SdpMedia;
@@ -38,15 +38,15 @@ export interface OfferedMedia {
 
 const CODECS = ['H264', 'OPUS'];
 const MAX_MID = 255;
-/** Janus keeps no more of the name of a size. */
+/** Maximum length that Janus stores of a layer's name. */
 const MAX_RID = 15;
-/** Says in each packet which section it belongs to (RFC 9143, section 15). */
+/** URI of the extension that names the section of each packet (RFC 9143, section 15). */
 export const MID_EXTENSION = 'urn:ietf:params:rtp-hdrext:sdes:mid';
 /** Janus knows no longer mid in a packet. */
 const JANUS_MID = 15;
 
 /**
- * Reads what a client of WHIP or WHEP offers: sound and pictures, at most one of each, over one transport.
+ * Parses the offer of a WHIP or WHEP client: audio and video, at most one of each, over one transport.
  *
  * @throws {InvalidOfferError}
  */
@@ -85,7 +85,7 @@ export function isBundled(session: readonly SdpAttribute[], media: readonly Offe
   return media.every(({ mid }) => mids.includes(mid));
 }
 
-/** How the other side is reached and known: ICE (RFC 8839) and DTLS (RFC 8842). */
+/** Checks the transport: ICE (RFC 8839) and DTLS (RFC 8842). */
 function assertTransport(attributes: readonly SdpAttribute[]): void {
   const isReachable = /^[\w+/=-]{4,256}$/.test(attributeOf(attributes, 'ice-ufrag') ?? '');
   if (!isReachable || !/^[\w+/=-]{22,256}$/.test(attributeOf(attributes, 'ice-pwd') ?? ''))
@@ -124,7 +124,7 @@ export function hasLongMids(media: readonly OfferedMedia[]): boolean {
 }
 
 /**
- * What a client of WHIP may publish: H.264 and Opus are taken as they come, and nothing is coded anew.
+ * Checks that a WHIP client may publish the offer: H.264 and Opus are accepted without re-encoding.
  *
  * @throws {InvalidOfferError}
  */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OpusPassthrough } from './opus-passthrough.ts';
 
-test('whoever has stopped listening takes nobody else along', () => {
+test('ending one listener does not affect the others', () => {
   const sound = new OpusPassthrough();
   const heard: string[] = [];
   const endFirst = sound.listen('ing_1', () => heard.push('first'));

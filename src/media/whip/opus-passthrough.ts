@@ -1,16 +1,16 @@
 /** A packet of Opus as its client has sent it. */
 export interface OpusPacket {
-  /** On the line of the pictures that are published with it. */
+  /** Time on the timeline of the video published with it. */
   ms: number;
-  /** As the client counts, at 48 kHz; they begin anywhere, and never anew. */
+  /** Ticks of the client at 48 kHz; they begin at any value, and never start over. */
   ticks: number;
-  /** In memory of its own. */
+  /** Data in memory of its own. */
   data: Buffer;
 }
 
 type Listener = (packet: OpusPacket) => void;
 
-/** The Opus of publishes by WHIP, for those who take just that: what is published has AAC in its place. */
+/** Opus of WHIP publishes, for consumers of Opus: the publish itself contains AAC instead. */
 export class OpusPassthrough {
   readonly #listeners = new Map<string, Listener>();
 

@@ -6,11 +6,11 @@ import { parseRtp, type RtpPacket } from '../rooms/compose/rtp.ts';
 import { ArrivalClock } from './arrival-clock.ts';
 import type { OpusPacket } from './opus-passthrough.ts';
 
-/** What a packet that was lost and is sent once more may take. */
+/** Time to wait for the retransmission of a lost packet. */
 const PATIENCE = { waitMs: 120, settleMs: 0 };
 const RATES = { video: 90_000, audio: 48_000 } as const;
 const HEADER_BYTES = 12;
-/** Senders pass over what is asked more often. */
+/** Interval between keyframe requests: senders ignore more frequent ones. */
 const AGAIN_MS = 500;
 const KEY_FRAME = 1;
 const SEQUENCE_HEADER = 0;
@@ -18,18 +18,18 @@ const SEQUENCE_HEADER = 0;
 interface Options {
   onPicture(tag: FlvTag): void;
   onSound(packet: OpusPacket): void;
-  /** A picture that needs none of those before is asked for. */
+  /** Requests a keyframe. */
   askForPicture(): void;
 }
 
-/** Makes frames of the packets that a client of WHIP sends, each track in its order and both on one line of times. */
+/** Assembles frames from the packets of a WHIP client, each track in order and both on one timeline. */
 export class PublisherMedia {
   readonly #options: Options;
   readonly #orders = { video: order('video'), audio: order('audio') };
   readonly #clocks = { video: new ArrivalClock(RATES.video), audio: new ArrivalClock(RATES.audio) };
   readonly #pictures: H264Depacketiser;
   readonly #bornMs = performance.now();
-  /** Nothing can be shown before the next whole picture. */
+  /** No frame can be decoded before the next keyframe. */
   #isWaiting = true;
   #askedMs = Number.NEGATIVE_INFINITY;
 
@@ -85,7 +85,7 @@ function order(kind: 'audio' | 'video'): JitterBuffer {
   return new JitterBuffer(RATES[kind], null, PATIENCE);
 }
 
-/** A packet of padding alone takes a number, too. */
+/** Parses a packet without payload: padding-only packets use a sequence number, too. */
 function padding(data: Buffer): RtpPacket | null {
   if (data.length < HEADER_BYTES || data.readUInt8(0) >> 6 !== 2) return null;
   return {

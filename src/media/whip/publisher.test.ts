@@ -29,7 +29,7 @@ const SILENCE = Buffer.from('f8fffe', 'hex');
 const TICKS = { video: 3000, audio: 960 } as const;
 
 /**
- * A client that is connected, by a Janus that hands on what the test sends.
+ * Connects a client, by a fake Janus that forwards packets of the test.
  *
  * @param ready programs are not started before.
  */
@@ -84,7 +84,10 @@ async function connect(t: TestContext, ready = Promise.resolve()) {
   return {
     seen,
     send,
-    /** What was sent is looked at: this is of a picture that nothing can be shown of, so a whole one is asked for. */
+    /**
+     * Sends a packet of an undecodable frame, and waits until it is processed: it triggers a keyframe
+     * request.
+     */
     async sendPicture() {
       send('video', Buffer.of(0x41, 1, 2, 3));
       await waitFor(() => seen.requestsForPictures >= 2, { message: 'the packet to be looked at' });
@@ -92,7 +95,7 @@ async function connect(t: TestContext, ready = Promise.resolve()) {
   };
 }
 
-test('who is connected and publishes nothing is let go, and has cost no ffmpeg', async (t) => {
+test('a client that connects and publishes nothing is disconnected, without starting ffmpeg', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { seen, sendPicture } = await connect(t);
   await sendPicture();
@@ -101,7 +104,7 @@ test('who is connected and publishes nothing is let go, and has cost no ffmpeg',
   assert.deepEqual([seen.programs, seen.published.length], [0, 0]);
 });
 
-test('the first packets of sound start their coder, and a publish that goes on', async (t) => {
+test('the first audio packets start their encoder and a publish that continues', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { promise: ready, resolve: makeReady } = Promise.withResolvers<void>();
   const { seen, send, sendPicture } = await connect(t, ready);
@@ -121,7 +124,7 @@ test('the first packets of sound start their coder, and a publish that goes on',
   t.mock.timers.reset();
 });
 
-test('a client that floods its publish with sound is refused as over the plan', async (t) => {
+test('a client that floods its publish with audio is rejected as exceeding the plan', async (t) => {
   const { seen, send } = await connect(t);
   for (let packets = 0; packets < 200; packets += 1) send('audio', SILENCE);
   await waitFor(() => seen.published.length > 0, { message: 'the publish' });

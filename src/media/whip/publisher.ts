@@ -18,10 +18,10 @@ import { PublisherMedia } from './publisher-media.ts';
 export interface PublisherOptions {
   engine: Pick<IngestEngine, 'publish' | 'refuse'>;
   grant: PublishGrant;
-  /** A session description, as it came. */
+  /** Session description, unmodified. */
   offer: string;
   ffmpeg: FfmpegProgram;
-  /** Where its sound goes as it comes, beside the publish. */
+  /** Receiver of the original audio, in addition to the publish. */
   sound: Pick<OpusPassthrough, 'tell'>;
   /** How Janus is reached. */
   linkFile: string;
@@ -30,30 +30,33 @@ export interface PublisherOptions {
 
 /** One publish by WHIP (RFC 9725), from its offer on (docs/decisions/whip.md#through-janus). */
 export interface Publisher {
-  /** What the client is answered. */
+  /** SDP answer for the client. */
   readonly answer: string;
-  /** Resolves when it is over, whoever has ended it. */
+  /** Resolves when it has ended, for any reason. */
   readonly gone: Promise<void>;
-  /** @param isFinal otherwise the signal waits for the client to come back, as after a broken connection. */
+  /** @param isFinal otherwise the signal waits for the client to reconnect, as after a broken connection. */
   close(isFinal: boolean): Promise<void>;
 }
 
 const SSRC_AT = 8;
-/** Browsers make whole pictures only when they are asked to. */
+/** Interval of keyframe requests: browsers send keyframes only on request. */
 const KEYFRAME_SEC = { STANDARD: 2, LOW: 1 } as const;
 const DEFAULT_KBPS = 8000;
-/** A client that has its answer connects within so long, and one that is connected publishes. */
+/** Time for a client to connect after its answer, and to publish after connecting. */
 const STEP_MS = 15_000;
-/** Encoders that stop take their connection down first, and then say so: OBS does. */
+/**
+ * Time to wait for the end after a closed connection: some encoders, such as OBS, close it before they
+ * announce the end.
+ */
 const LAST_WORD_MS = 2000;
-/** A request for a whole picture (PLI, RFC 4585, section 6.3.1). */
+/** Keyframe request (PLI, RFC 4585, section 6.3.1). */
 const PICTURE_LOSS = Buffer.from('81ce00020000000000000000', 'hex');
 
 type Json = Record<string, unknown>;
 
 /**
- * @throws {BadOffer} for what cannot be answered.
- * @throws {JanusError} when Janus does not run, or refuses.
+ * @throws {InvalidOfferError} for an offer that cannot be answered.
+ * @throws {JanusError} when Janus does not run, or rejects.
  */
 export async function openPublisher(options: PublisherOptions): Promise<Publisher> {
   const offer = readOffer(options.offer);
@@ -104,7 +107,7 @@ class JanusPublisher implements Publisher {
   };
   #isOverBudget = false;
   #handle: JanusHandle | null = null;
-  /** Where Janus takes requests for a whole picture; null until it has said so. */
+  /** Port on which Janus accepts keyframe requests; null until known. */
   #askPort: number | null = null;
   #closing: Promise<void> | null = null;
   /** Until the client has taken its next step. */
@@ -119,7 +122,7 @@ class JanusPublisher implements Publisher {
     const { engine, grant, sound, ffmpeg, log } = options;
     this.#feeder = new Feeder({
       ...{ engine, grant, protocol: 'whip' },
-      // Whoever publishes and then falls silent is the ingest's to end.
+      // The ingest ends a publisher that falls silent.
       onActive: () => clearTimeout(this.#deadline),
       onEnd: () => void this.close(true),
     });
@@ -168,7 +171,10 @@ class JanusPublisher implements Publisher {
     this.#expect('connect');
   }
 
-  /** What the client has not done after so long, it does not do any more: it holds a place in Janus meanwhile. */
+  /**
+   * Starts the deadline of the next step: a client that misses it is closed, because it occupies a slot in
+   * Janus.
+   */
   #expect(step: 'connect' | 'publish'): void {
     clearTimeout(this.#deadline);
     if (this.#closing !== null) return;
@@ -194,7 +200,7 @@ class JanusPublisher implements Publisher {
     clearTimeout(this.#deadline);
     clearTimeout(this.#lastWord);
     const { client, socket } = this.#means;
-    // A room would outlive the session that has made it.
+    // A room would outlive the session that created it.
     await this.#handle?.send({ request: 'destroy', room: this.#room }).catch(() => {});
     client.close();
     socket.close();
@@ -202,14 +208,14 @@ class JanusPublisher implements Publisher {
     this.#end.resolve();
   }
 
-  /** Without a last word the client may come back. */
+  /** The client may reconnect unless it announced the end. */
   #hungUp(): void {
     clearTimeout(this.#lastWord);
     if (this.#closing === null) this.#lastWord = setTimeout(() => void this.close(false), LAST_WORD_MS);
   }
 
   #connected(handle: JanusHandle): void {
-    // It may have gone meanwhile.
+    // It may have been closed in the interim.
     if (this.#closing !== null) return;
     this.#expect('publish');
     this.#handOn(handle).catch((error: unknown) => this.#failed(error));
@@ -220,12 +226,12 @@ class JanusPublisher implements Publisher {
     void this.close(false);
   }
 
-  /** From now on Janus sends here what comes. */
+  /** Makes Janus forward the received packets here. */
   async #handOn(handle: JanusHandle): Promise<void> {
     const { link, socket, offered, media } = this.#means;
     const { port } = socket.address();
     const streams = media.map(({ kind, isSimulcast }, index) => {
-      // Of several sizes the largest that comes; else it would be the smallest.
+      // Forwards the largest layer received; otherwise it would be the smallest.
       const pictures = kind === 'video' ? { rtcp_port: port, simulcast: isSimulcast } : {};
       return { mid: offered.mids[index], host: LOOPBACK, port, ssrc: this.#ssrcs[kind], ...pictures };
     });
@@ -237,7 +243,7 @@ class JanusPublisher implements Publisher {
     this.#askForPicture();
   }
 
-  /** What is wrong with the packets of one client ends its publish, and not the process. */
+  /** Takes a packet. An error in the packets of one client ends its publish, not the process. */
   #take(packet: Buffer): void {
     try {
       timeRead(

@@ -11,7 +11,7 @@ export interface WhipManagerOptions {
   port: WhipPort;
   nodeId: string;
   ffmpeg: FfmpegProgram;
-  /** Where the sound goes as it comes, beside the publish. */
+  /** Receiver of the original audio, in addition to the publish. */
   sound: Pick<OpusPassthrough, 'tell'>;
   /** How Janus is reached. */
   linkFile: string;
@@ -20,11 +20,11 @@ export interface WhipManagerOptions {
 
 /** Takes publishes by WHIP into the ingest of this process (docs/decisions/whip.md#through-janus). */
 export interface WhipManager {
-  /** Lets go of what an earlier process has carried. */
+  /** Releases publishes of an earlier process. */
   recover(): Promise<void>;
-  /** Answers what was offered, and ends what its client has ended. Never rejects. */
+  /** Answers pending offers, and ends sessions that their clients have ended. Never rejects. */
   sync(): Promise<void>;
-  /** Ends every publish here; their clients come back, or not. */
+  /** Ends every publish of this node; clients may reconnect. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ const NO_JANUS = 'WHIP publishing is currently unavailable. Try again in a momen
 export function createWhipManager(options: WhipManagerOptions): WhipManager {
   const { port, nodeId, linkFile, log } = options;
   const publishers = new Map<string, Publisher>();
-  /** Of each session that is answered or open, the stream. */
+  /** Streams by answered or open session. */
   const streams = new Map<string, string>();
   const answering = new Set<string>();
   let syncing: Promise<void> | null = null;
@@ -99,7 +99,7 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
   };
 }
 
-/** @returns why it cannot be, in words. */
+/** @returns the publisher, or the message why it cannot be opened. */
 async function open(
   { engine, port, ffmpeg, sound, linkFile, log }: WhipManagerOptions,
   streamId: string,

@@ -31,8 +31,8 @@ export function createBatchReader<R extends { id: string }>(
 }
 
 /**
- * Equal reads that are asked for in one turn of the event loop become one, and are given the same answer, which nobody
- * may change. As above each begins after its call.
+ * Merges equal reads requested in one turn of the event loop into one; all callers get the same object, which
+ * must not be modified. As in `createBatchReader`, each read begins after its call.
  *
  * @param load runs outside any transaction.
  */
@@ -43,7 +43,7 @@ export function createDeduplicatingReader<Q extends object, R>(
   let turn: Map<string, Promise<R>> | null = null;
 
   const begin = () => {
-    // Set before those of the reads, so nobody joins one that has begun.
+    // Scheduled before the reads themselves, so that no call joins a read that has begun.
     setImmediate(() => {
       turn = null;
     });

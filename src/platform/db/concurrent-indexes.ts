@@ -31,7 +31,7 @@ export async function runConcurrently(session: Sql, text: string): Promise<void>
   for (const statement of statements) await run(session, statement, replacing);
 }
 
-/** An index that is given the name of another one later on. */
+/** An index that is later renamed to replace another one. */
 interface Replacing {
   name: string;
   to: string;
@@ -72,7 +72,7 @@ interface Index {
   unique: string;
   name: string;
   table: string;
-  /** What follows the name of the table. */
+  /** Text after the table name in the statement. */
   definition: string;
 }
 
@@ -87,7 +87,10 @@ async function build(session: Sql, index: Index): Promise<void> {
   await session.unsafe(`create ${unique}index concurrently ${name} on ${table} ${definition}`);
 }
 
-/** That of the whole table comes first: partitions that are made meanwhile have theirs by it. */
+/**
+ * Creates the index of the partitioned table first: partitions created during the build then get theirs
+ * automatically.
+ */
 async function buildOfParts(session: Sql, { unique, name, table, definition }: Index): Promise<void> {
   await session.unsafe(`create ${unique}index if not exists ${name} on only ${table} ${definition}`);
   const parts = await session<{ part: string }[]>`

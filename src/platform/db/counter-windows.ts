@@ -57,7 +57,7 @@ export async function* readWindows(
 
 const READ_ROWS = 5000;
 
-/** Deletes the windows that are over, and of each counter those beyond `maxWindows` that end first. */
+/** Deletes the ended windows and, per counter, the earliest-ending windows beyond `maxWindows`. */
 export async function purgeWindows(sql: Sql, nowMs: number, maxWindows = MAX_KEYS): Promise<void> {
   // Rows that are being written are left for the next time: waiting for them could deadlock.
   await sql`delete from counter_window where (name, key) in (

@@ -9,12 +9,12 @@ import { DatabaseDeadlineError, inBackground, MAINTAINING, SERVING } from './dea
 import { isTransientError, openDatabase, sqlState } from './index.ts';
 import { migrate } from './migrate.ts';
 
-/** Short for a busy machine, on which any request may be late: what has to succeed is tried again. */
+/** Short deadline: on a busy machine any request may exceed it, so requests that must succeed are retried. */
 const DEADLINE_MS = 400;
 let server: OwnPostgres;
 let app: TestApp;
 let key: string;
-/** Of an operator who looks on. */
+/** Connection of an operator who inspects the database. */
 let looking: ReturnType<typeof openDatabase>;
 
 before(async () => {
@@ -129,7 +129,7 @@ test('C23.13: a request that waits for a lock is 503, and its statement ends on 
   for (const answer of await Promise.all([rename(), rename(), rename(), rename(), rename()]))
     assertUnavailable(answer);
   await waitFor(async () => (await busy()) === 0, { message: 'no statement waits for the lock' });
-  // Others are served meanwhile.
+  // Other requests are served during the lock.
   await succeeds(() => app.request('GET', `/streams/${id}`, { key }));
   free.resolve();
   await holding;

@@ -10,11 +10,11 @@ export interface Bounds {
   lockMs: number;
 }
 
-/** Of a process that answers requests or takes media. */
+/** Timeouts of a process that answers requests or receives media. */
 export const SERVING: Bounds = { statementMs: 10_000, lockMs: 4000 };
-/** Of a process that also works on jobs. */
+/** Timeouts of a process that also runs jobs. */
 export const WORKING: Bounds = { statementMs: 10 * MINUTE_MS, lockMs: MINUTE_MS };
-/** Of migrations, backups and restores, each on a connection of its own. */
+/** Timeouts of migrations, backups and restores, each on a connection of its own. */
 export const MAINTAINING: Bounds = { statementMs: 360 * MINUTE_MS, lockMs: 10 * MINUTE_MS };
 
 /** The database did not answer a statement in time. Whether the statement was carried out is unknown. */
@@ -39,13 +39,17 @@ type Statement<T> = PromiseLike<T> & { cancel(): void };
 export interface Deadline {
   /** @throws {DatabaseDeadlineError} and what the statement throws. */
   answerOf<T>(statement: Statement<T>): Promise<T>;
-  /** The same for what is no statement, such as a free connection. @param onLate is called when nobody waits any longer. */
+  /**
+   * Bounds a wait that is not a statement, such as for a free connection.
+   *
+   * @param onLate called when the caller has stopped waiting.
+   */
   within<T>(wait: PromiseLike<T>, onLate: () => void): Promise<T>;
 }
 
 interface Options {
   url: string;
-  /** For whoever waits for a request. */
+  /** Deadline for statements that a request waits for. */
   deadlineMs: number;
   /** For work in the background: the server has ended the statement before. */
   backgroundMs: number;
@@ -55,13 +59,13 @@ interface Options {
 /** Between two looks whether a database that is away is back. */
 const PROBE_PAUSE_MS = 250;
 const PROBE_MS = 1000;
-/** In this time the server ends a statement that was canceled. */
+/** Time within which the server ends a canceled statement. */
 const CANCEL_MS = 2000;
 
 /**
- * Bounds the waits for a pool. When one is over, the server is probed on a connection of its own. If it answers, the
- * statement is canceled there. If it does not, all connections are given up, because an answer may never come, and
- * waits fail at once until it does.
+ * Bounds the waits for a pool. When a wait times out, the server is probed on a separate connection. If it
+ * responds, the statement is canceled there. If it does not, all connections are closed, because a response
+ * may never come, and waits fail immediately until the server responds again.
  */
 export function createDeadline(options: Options): Deadline & { close(): void } {
   const { url, deadlineMs, backgroundMs, sockets } = options;

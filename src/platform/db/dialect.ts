@@ -41,7 +41,7 @@ class PostgresConnection implements DatabaseConnection {
     this.#deadline = deadline;
   }
 
-  /** From here on every query of this connection goes over one session. */
+  /** Routes every later query of this connection to one session. */
   async begin(isolation: string | undefined): Promise<void> {
     const shared = sharedTransaction(this.#sql);
     if (shared === undefined) {

@@ -16,7 +16,7 @@ export interface StoredSequence {
   /** Quoted as SQL wants it. */
   name: string;
   value: string;
-  /** Has `value` been given out? */
+  /** Whether `value` has been returned by `nextval`. */
   isCalled: boolean;
 }
 

@@ -30,7 +30,7 @@ async function query(url: string, text: string): Promise<string> {
   }
 }
 
-/** A program of its own that starts the server, says "ready", and then waits to be killed. */
+/** Starts a separate program that starts the server, prints "ready" and waits to be killed. */
 async function startHolder(): Promise<ChildProcess> {
   const code = `
     import { startEmbeddedPostgres } from ${JSON.stringify(join(import.meta.dirname, 'embedded.ts'))};
@@ -48,7 +48,7 @@ async function postmasterPid(): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 
-test('the first start makes a UTF-8 cluster that only its password opens', async () => {
+test('the first start creates a UTF-8 cluster that requires its password', async () => {
   const server = await startEmbeddedPostgres({ dataDir, log });
   assert.match(await query(server.url, 'select version()'), /^PostgreSQL 18/);
   assert.equal(await query(server.url, 'show server_encoding'), 'UTF8');
@@ -66,7 +66,7 @@ test('the first start makes a UTF-8 cluster that only its password opens', async
   assert.equal(readEmbeddedUrl(dataDir), null);
 });
 
-test('a start after kill -9 of the program alone finds its data', async () => {
+test('a start after kill -9 of only the program finds its data', async () => {
   const holder = await startHolder();
   holder.kill('SIGKILL');
   const server = await startEmbeddedPostgres({ dataDir, log });
@@ -119,7 +119,7 @@ test('a lost address file is replaced; half a cluster of a killed first start is
   await rm(fresh, { recursive: true });
 });
 
-test('the program hears of a server that dies, and not of one that it stopped', async () => {
+test('the program is notified when a server dies, but not when it stopped the server itself', async () => {
   const server = await startEmbeddedPostgres({ dataDir, log });
   let crash: string | undefined;
   void server.crashed.then((reason) => {
@@ -136,7 +136,7 @@ test('the program hears of a server that dies, and not of one that it stopped', 
   assert.equal(stopped, false);
 });
 
-test('what cannot work is told in one line', async () => {
+test('startup failures are reported in one line', async () => {
   const file = join(dataDir, 'a-file');
   await writeFile(file, '');
   await assert.rejects(startEmbeddedPostgres({ dataDir: join(file, 'x'), log }), /^Error: .*a-file.*$/);

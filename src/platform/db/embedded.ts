@@ -24,9 +24,9 @@ export interface EmbeddedPostgresOptions {
 
 export interface EmbeddedPostgres {
   url: string;
-  /** Resolves with one line when the server ends although nobody asked it to. */
+  /** Resolves with one line when the server ends without having been stopped. */
   crashed: Promise<string>;
-  /** Fast shutdown: open transactions are rolled back, what is committed is on disk. */
+  /** Stops the server with a fast shutdown: open transactions are rolled back, committed data is on disk. */
   stop(): Promise<void>;
 }
 
@@ -36,10 +36,11 @@ interface Address {
 }
 
 /**
- * Starts PostgreSQL 18 on a free port of 127.0.0.1; the first start makes the cluster. A server that a killed
- * run left behind is shut down first. The caller holds the lock of the data folder (`instance-lock.ts`).
+ * Starts PostgreSQL 18 on a free port of 127.0.0.1; the first start creates the cluster. A server that a
+ * killed run left behind is shut down first. The caller holds the lock of the data folder
+ * (`instance-lock.ts`).
  *
- * @throws {Error} one line that says what to do: no write access, disk full, another version's data.
+ * @throws {Error} with one line that says what to do: no write access, disk full, data of another version.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log } = options;
@@ -57,7 +58,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   }
 }
 
-/** Address of the server that runs on this data folder, or null: how the command line finds it. */
+/**
+ * Returns the URL of the server that runs on this data folder, or null. The command line finds the server
+ * with it.
+ */
 export function readEmbeddedUrl(dataDir: string): string | null {
   if (findRunningPostmaster(join(dataDir, 'postgres')) === null) return null;
   try {
@@ -84,7 +88,7 @@ function parseAddress(text: string): Address | null {
   return typeof port === 'number' && typeof password === 'string' ? { port, password } : null;
 }
 
-/** Written beside and renamed, so that a reader never sees half of it. */
+/** Writes a temporary file and renames it, so that a reader never sees a partial file. */
 async function writeAddress(dataDir: string, address: Address): Promise<void> {
   const path = addressFile(dataDir);
   await writeFile(`${path}.new`, `${JSON.stringify(address)}\n`, { mode: 0o600 });
@@ -98,7 +102,7 @@ async function readPrivate(path: string): Promise<string | null> {
   });
 }
 
-/** Makes the cluster when there is none. @returns the password of our database user. */
+/** Creates the cluster when it does not exist. @returns the password of our database user. */
 async function prepareCluster(dataDir: string, binaries: Binaries, identity: Identity): Promise<string> {
   const cluster = join(dataDir, 'postgres');
   const version = (await readPrivate(join(cluster, 'PG_VERSION')))?.trim();
@@ -126,7 +130,10 @@ async function prepareCluster(dataDir: string, binaries: Binaries, identity: Ide
   return password;
 }
 
-/** In a folder of its own, renamed at the end: a start that is killed meanwhile leaves no half cluster. */
+/**
+ * Initializes a temporary folder and renames it at the end: a start killed during initialization leaves no
+ * partial cluster.
+ */
 async function initialise(
   dataDir: string,
   { initdb }: Binaries,
@@ -254,7 +261,7 @@ function serverSettings(): Record<string, string> {
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_line_prefix: '',
-    // A failed statement is reported by whoever sent it; its text may hold a secret.
+    // The sender of a failed statement reports it; its text may hold a secret.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
     ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),

@@ -12,8 +12,9 @@ const LEASE_MS = 30_000;
 const KEPT_MS = 24 * 3_600_000;
 
 /**
- * Takes the key where it is new, expired, or free of a run: its operation goes on under its id, unless the key is given
- * to another body after a run that ended without an answer. Of a run that never ended, nobody knows what it has made.
+ * Claims a key that is new, expired or without a running request. The operation continues under its ID,
+ * unless another body uses the key after a run that ended without a response. A run that never ended blocks
+ * other bodies, since its effects are unknown.
  */
 const LEASE = `
   insert into idempotency_record as held (id, workspace_id, fingerprint, expires_at, leased_until, operation_id)
@@ -58,7 +59,9 @@ export function createLeasedRecords({ sql, clock, secrets }: Options) {
     return row !== undefined && !isSameBody(request, row.fingerprint);
   };
   return {
-    /** One try to take the key, and the run with it. @returns null when somebody else runs it. */
+    /**
+     * Tries to claim the key once and runs the request with it. @returns null when another process runs it.
+     */
     async attempt(claim: Claim, run: LeasedRun): Promise<IdempotentOutcome | null> {
       const until = dateFromMs(clock.ms() + LEASE_MS);
       const operationId = await take(claim, until);

@@ -83,7 +83,7 @@ for (const where of ['on the same node', 'on another node']) {
       assert.equal(runsOf(name), 1);
     });
 
-    test('is told after 3 s that it still runs, which is no replay and is not stored', async () => {
+    test('a duplicate gets IDEMPOTENCY_IN_FLIGHT after 3 s, neither replayed nor stored', async () => {
       const name = randomUUID();
       const running = send(first, { name, ms: 3800 });
       await started(first, name);
@@ -97,7 +97,7 @@ for (const where of ['on the same node', 'on another node']) {
       assert.equal(runsOf(name), 1);
     });
 
-    test('with another body waits too, and is refused once the first has its response', async () => {
+    test('a duplicate with another body waits too and is rejected once the first has its response', async () => {
       const name = randomUUID();
       const running = send(first, { name, ms: 300 });
       await started(first, name);
@@ -118,7 +118,7 @@ for (const where of ['on the same node', 'on another node']) {
   });
 }
 
-test('of 50 at once on two nodes one runs and the others replay it', async () => {
+test('50 concurrent duplicates on two nodes run once and replay the rest', async () => {
   const name = randomUUID();
   const responses = await Promise.all(
     Array.from({ length: 50 }, (_, index) => send(index % 2 === 0 ? first : second, { name, ms: 100 })),
@@ -129,7 +129,7 @@ test('of 50 at once on two nodes one runs and the others replay it', async () =>
   assert.equal(runsOf(name), 1);
 });
 
-test('duplicates beyond 100 are not waited with, but told at once', async () => {
+test('duplicates beyond 100 are rejected immediately', async () => {
   const name = randomUUID();
   const running = send(first, { name, ms: 1500 });
   await started(first, name);
@@ -145,8 +145,8 @@ test('duplicates beyond 100 are not waited with, but told at once', async () => 
   (await running).assertOk(201);
 });
 
-describe('other requests meanwhile', () => {
-  /** How long single requests take while `busy` is under way. */
+describe('other requests during slow handlers', () => {
+  /** Returns the time of the slowest single request while `busy` is pending. */
   async function slowest(node: TestNode, busy: Promise<unknown>): Promise<number> {
     let done = false;
     void busy.finally(() => {
@@ -162,7 +162,7 @@ describe('other requests meanwhile', () => {
   }
 
   for (const where of ['the same node', 'another node']) {
-    test(`50 duplicates on ${where} behind a slow handler starve nobody`, async () => {
+    test(`50 duplicates on ${where} behind a slow handler do not starve other requests`, async () => {
       const target = where === 'the same node' ? first : second;
       const name = randomUUID();
       const running = send(first, { name, ms: 1500 });
@@ -198,7 +198,7 @@ test('the handler of a client that went away runs on, and its response is there 
   assert.equal(runsOf(name), 1);
 });
 
-test('kill -9 of a node in the middle frees the key, and whoever waits elsewhere runs', async () => {
+test('kill -9 of a node in the middle of a request frees the key, and a duplicate waiting on another node runs', async () => {
   const child = fork(NODE_MAIN, [database.url], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     stdio: 'inherit',

@@ -24,20 +24,22 @@ export interface Idempotency {
   /** Finds the stored response of the key; null when there is none. */
   find(request: IdempotentRequest): Promise<IdempotentOutcome | null>;
   /**
-   * Runs `run` unless its response is stored, and stores it for 24 hours, in one transaction: whatever `run`
-   * changes through this pool commits with the response or not at all. When `run` throws, nothing is stored
-   * and the key is free again. Other requests with the same key, on any node, wait up to 3 s meanwhile.
+   * Runs `run` unless its response is stored, and stores it for 24 hours, in one transaction: all changes
+   * that `run` makes through this pool commit with the response or not at all. When `run` throws, nothing is
+   * stored and the key is free again. Requests with the same key, on any node, wait up to 3 s for the
+   * response.
    */
   once(request: IdempotentRequest, run: () => Promise<StoredResponse>): Promise<IdempotentOutcome>;
   /**
-   * The same for a `run` that asks others and may hold no transaction meanwhile: the key is leased to it, and what it
-   * makes carries the operation's id, so that a run after a crash finds it. When `run` throws, the key is free again.
+   * Variant of `once` for a `run` that calls other services and may hold no transaction during the calls: the
+   * key is leased, and everything created carries the operation's ID, so that a run after a crash finds it.
+   * When `run` throws, the key is free again.
    */
   onceLeased(
     request: IdempotentRequest,
     run: (operationId: string) => Promise<StoredResponse>,
   ): Promise<IdempotentOutcome>;
-  /** Deletes what has expired. @returns how many rows. */
+  /** Deletes expired records. @returns the number of rows. */
   sweep(): Promise<number>;
 }
 
@@ -45,7 +47,7 @@ export interface IdempotencyOptions {
   sql: Sql;
   clock: Clock;
   secrets: Pick<Secrets, 'encrypt' | 'decrypt'>;
-  /** Most handlers at once: each holds a connection of the pool, and other requests need some, too. */
+  /** Maximum concurrent handlers: each holds a connection of the pool, and other requests need some, too. */
   concurrency: number;
 }
 
@@ -194,7 +196,10 @@ function createRecords({ sql, clock, secrets }: IdempotencyOptions) {
   };
 }
 
-/** The requests of this process by key: the first one goes on, the others wait for it without a connection. */
+/**
+ * Queues the requests of this process by key: the first one runs, the others wait for it without a
+ * connection.
+ */
 function createQueue() {
   const leaders = new Map<string, Leader>();
   let waiting = 0;
@@ -246,7 +251,7 @@ async function endsBefore(ended: Promise<void>, deadline: number): Promise<boole
   return result;
 }
 
-/** At most `size` runs at once; the rest wait in turn. */
+/** Limits concurrent runs to `size`; the rest wait in order. */
 function createSlots(size: number) {
   const queue: (() => void)[] = [];
   let free = size;

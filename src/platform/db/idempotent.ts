@@ -1,11 +1,11 @@
 /** A request that carries an Idempotency-Key. */
 export interface IdempotentRequest {
   workspaceId: string;
-  /** What the key counts within, and the key itself: API key, method, path, Idempotency-Key. */
+  /** Scope of the key and the key itself: API key, method, path, Idempotency-Key. */
   scope: readonly string[];
-  /** A digest of what must be the same in a repetition. */
+  /** Digest of the request parts that must be equal in a repetition. */
   fingerprint: Uint8Array;
-  /** The same as releases before 0.3 made it of the bytes; their records last for 24 hours. */
+  /** Fingerprint as releases before 0.3 computed it from the bytes; their records last for 24 hours. */
   legacyFingerprint: Uint8Array;
 }
 

@@ -19,7 +19,7 @@ export interface DatabaseOptions {
   name: string;
   /** Default: those of a process that answers requests. */
   bounds?: Bounds;
-  /** How long whoever waits for a request waits for an answer of the database. Default 5 s. */
+  /** Maximum time that a request waits for a response of the database. Default 5 s. */
   deadlineMs?: number;
 }
 
@@ -37,7 +37,7 @@ export interface DatabaseHandle {
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
-/** Of each pool, the one that is opened first; the others were wanted by a busy moment, such as the start. */
+/** Long-lived connections per pool; others were opened for a burst, such as the start. */
 const KEPT = 1;
 
 /**
@@ -113,10 +113,10 @@ function toText(instant: Date | string): string {
 }
 
 /**
- * Makes the first connection, which learns the types of arrays for all. The driver would have each one ask for them again,
- * and its process end when a connection is lost in the middle of that.
+ * Opens the first connection, which loads the array types for all connections. Otherwise the driver would
+ * query them on each connection, and the process would exit when a connection is lost during that query.
  *
- * @throws when the database is out of reach.
+ * @throws when the database is unreachable.
  */
 export async function waitForDatabase(options: DatabaseOptions): Promise<DatabaseHandle> {
   const database = openDatabase(options);

@@ -1,16 +1,16 @@
 import type { ColumnType } from 'kysely';
 
-/** A list is written as JSON text: the driver makes an array of PostgreSQL of an array. */
+/** A list is written as JSON text: the driver turns an array into a PostgreSQL array. */
 type JsonList<T> = ColumnType<T[], string, string>;
 
-/** What the media plane last measured of the signal. */
+/** Latest measurements of the signal by the media plane. */
 export interface StreamHealth {
   bitrateKbps: number;
   fps: number;
   width: number;
   height: number;
   codec: string;
-  /** Not in what was written before they were measured. */
+  /** Absent in rows written before these values were measured. */
   keyframeIntervalSec?: number | null;
   droppedFrames?: number;
   lateFrames?: number;
@@ -31,13 +31,13 @@ interface IngestAudio {
   channels: number;
 }
 
-/** Over which channels something is told. */
+/** Channels over which a notification is sent. */
 export interface NotificationChannels {
   email: boolean;
   inApp: boolean;
 }
 
-/** Of a channel. */
+/** Link on a channel page. */
 export interface ChannelLink {
   label: string;
   url: string;
@@ -70,7 +70,7 @@ export interface Chapter {
   title: string;
 }
 
-/** What a provider is asked with: any process may ask again. The card is the name of a test card. */
+/** Request to a payment provider; any process may repeat it. The card is the name of a test card. */
 export interface PaymentRequest {
   description?: string;
   saveMethod?: boolean;
@@ -78,13 +78,13 @@ export interface PaymentRequest {
   cancelUrl?: string;
   expiresAt?: string;
   card?: string | null;
-  /** Of a refund: the platform bears it, not the creator. */
+  /** Whether the platform bears a refund instead of the creator. */
   isBorne?: boolean;
   /** The creator's account with the provider. */
   accountRef?: string | null;
 }
 
-/** A card that a provider stores, and what is shown of it. */
+/** A card stored by a provider, with its display details. */
 export interface PaymentMethod {
   provider: 'SANDBOX' | 'STRIPE';
   customerRef: string;
@@ -129,18 +129,18 @@ export interface IntakeField {
   options?: string[];
 }
 
-/** What the database cannot say of its JSON columns: table, column, type. The generated tables refer to it. */
-/** What a player told in one beacon. */
+/** TypeScript types of the JSON columns, by table and column. The generated tables refer to it. */
+/** One player event of a beacon. */
 export interface PlayerEvent {
   type: 'PLAY' | 'PAUSE' | 'SEEK' | 'TICK' | 'END' | 'ERROR';
   positionSec: number;
-  /** On the clock of the player, in milliseconds. */
+  /** Timestamp on the player's clock, in milliseconds. */
   at: number;
-  /** Lines of the picture, where the player says. */
+  /** Video height in lines, where the player reports it. */
   quality?: number;
 }
 
-/** What a rung has of a segment. */
+/** One rendition's part of a segment. */
 interface RungOfSegment {
   durationSec: number;
   bytes: number;

@@ -4,17 +4,17 @@ import type { StoredSequence } from './dump.ts';
 import { RESTORE_MARK } from './migrate.ts';
 import { type StoredTable, storedTables } from './tables-of.ts';
 
-/** What a backup says of its database. */
+/** Description of a backup's database. */
 export interface LoadPlan {
   tables: { name: string; columns: string[] }[];
   sequences: StoredSequence[];
 }
 
 /**
- * Makes an empty database ready for a restore and marks it, so that nothing else works on it before the restore is
- * whole. What a restore that was broken off has left is removed.
+ * Prepares an empty database for a restore and marks it, so that no other process works on it before the
+ * restore is complete. Removes leftovers of an interrupted restore.
  *
- * @throws {Error} one line: another program uses the database, or it is not empty.
+ * @throws {Error} with one line: another program uses the database, or it is not empty.
  */
 export async function claimForRestore(sql: Sql, known: readonly string[]): Promise<void> {
   await refuseOthers(sql);
@@ -45,7 +45,7 @@ async function refuseOthers(sql: Sql): Promise<void> {
   }
 }
 
-/** What the operator's other extensions have stays. */
+/** Objects of the operator's other extensions are not dropped. */
 async function clear(sql: Sql): Promise<void> {
   await sql.unsafe(`
     drop schema if exists pgboss cascade;
@@ -99,8 +99,8 @@ export async function loadTables(
 }
 
 /**
- * Of rows that the server refuses after the last was sent, the driver tells nobody: what follows them in the transaction
- * is refused as well.
+ * The driver does not report rows that the server rejects after the last was sent; the following statements
+ * of the transaction are then rejected too.
  */
 function rowsInto(tx: TransactionSql, copy: Writable): Writable {
   const rows = new Writable({

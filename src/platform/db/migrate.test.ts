@@ -44,7 +44,7 @@ test('indexes are built concurrently, however often that was broken off', async 
   assert.ok(isConcurrent(MIGRATION));
   const session = await sql.reserve();
   try {
-    // Two have one number: what is left of the index is of no use.
+    // Two rows share a number, so the remaining index is invalid.
     await assert.rejects(runConcurrently(session, MIGRATION), /could not create unique index/);
     assert.ok((await indexes()).includes('note_number is not'));
     await sql`delete from note where id = 2`;
@@ -55,7 +55,7 @@ test('indexes are built concurrently, however often that was broken off', async 
       await tx`insert into note values (3, 3, 'c')`;
       ran = runConcurrently(session, MIGRATION);
       await waitFor(async () => (await sql`select from pg_locks where not granted`).length > 0);
-      // It waits for this transaction, and nobody waits for it.
+      // The index build waits for this transaction, and no other transaction waits for the build.
       await other`set lock_timeout = '5s'`;
       await other`insert into note values (4, 4, 'd')`;
     });
@@ -92,7 +92,7 @@ test('an index that has replaced another one is not built again', async (t) => {
   const migration = replacing('note') + replacing('line');
   const session = await sql.reserve();
   try {
-    // As far as that, and killed.
+    // Run only up to this statement, as if the process had been killed.
     await runConcurrently(session, migration.slice(0, migration.lastIndexOf('drop index')));
     await runConcurrently(session, migration);
     const once = await known();

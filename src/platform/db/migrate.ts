@@ -10,7 +10,7 @@ const FOLDER = join(ROOT, 'migrations');
 /** Any constant: it only has to be the same in every process. */
 const LOCK = 7_220_411;
 const LOCK_PAUSE_MS = 100;
-/** The schema that stands in a database while a restore is not whole. */
+/** Schema that exists in a database while a restore is incomplete. */
 export const RESTORE_MARK = 'marquee_restore';
 
 /** The migrations that this program has, in their order. */
@@ -61,20 +61,22 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
   }
 }
 
-/** Of this session, whatever those of its pool are. */
+/** Sets the timeouts of this session, independently of those of its pool. */
 async function setBounds(session: Sql, { statementMs, lockMs }: Bounds): Promise<void> {
   await session`select set_config('statement_timeout', ${String(statementMs)}, false),
     set_config('lock_timeout', ${String(lockMs)}, false)`;
 }
 
-/** Is it one block that commits now and then? What it does again, when it was killed, changes nothing. */
+/**
+ * Reports whether the file is one block that commits in steps. Running it again after it was killed is safe.
+ */
 function isInSteps(text: string): boolean {
   return /^do \$\$$/m.test(text) && /^\s*commit;$/m.test(text);
 }
 
 /**
- * Asks again and again: whoever waits inside a statement has a snapshot, for which a concurrent build of an index by the
- * holder of the lock would wait in turn.
+ * Polls for the lock: a session that waits inside a statement holds a snapshot, and a concurrent index build
+ * by the lock holder would wait for that snapshot in turn.
  */
 async function takeLock(session: Sql): Promise<void> {
   for (;;) {

@@ -3,16 +3,16 @@ import type { IdPrefix } from '../../kernel/ids.ts';
 import type { PageRequest } from '../../kernel/page.ts';
 import { CUSTOM_PLAN, ID_IN_C_COLLATION, idRangeCondition, pageCondition } from './page.ts';
 
-/** Rows of one table that a list may have, and what it is filtered by. */
+/** A table to list from, with its filters. */
 export interface FilteredTable {
   table: string;
-  /** Of the ids, where they are made by the clock of their rows. */
+  /** Prefix of the IDs, when IDs and `created_at` come from the same clock. */
   prefix?: IdPrefix;
-  /** What these columns have; those that are undefined may have anything. */
+  /** Required column values; undefined means any value. */
   of: Readonly<Record<string, string | undefined>>;
   /** When they were made: from then on, and before `to`. */
   made?: { from?: Date | undefined; to?: Date | undefined };
-  /** What else holds of the rows. */
+  /** Additional condition on the rows. */
   where?: RawBuilder<unknown> | undefined;
 }
 
@@ -39,9 +39,10 @@ export function pagePerCombination(
 }
 
 /**
- * The same, where the index that has `of` has these columns before the id, whatever is asked for; or none of them. Where
- * it has no workspace, `of` must not have it either, and the query asks for it beside: the rows would be looked for in
- * the index of the workspace's, where they may be few among many.
+ * Variant of `pagePerCombination` for an index that has these columns between those of `of` and the ID even
+ * when no filter is set, or has none of them. If that index does not include the workspace, `of` must omit it
+ * too and the query must add the condition itself: otherwise the rows would be searched in the workspace
+ * index, where they may be few among many.
  */
 export function pageByIndexOrder(
   page: PageRequest,
@@ -82,7 +83,7 @@ export function orderedPage(
   return sql`select id from ${from} order by ${id} ${sql.raw(page.order)} limit ${page.fetchLimit}`;
 }
 
-/** What holds of rows that a page may have, before anything else is asked for. */
+/** Returns the condition of the rows that a page may contain, without the filters by value. */
 export function baseCondition(
   page: PageRequest,
   { table, prefix, of, made, where }: FilteredTable,

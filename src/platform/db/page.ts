@@ -11,7 +11,7 @@ const SLACK_MS = 60_000;
 
 /** The name of the column, or an expression that an index has. */
 type IdColumn = string | RawBuilder<unknown>;
-/** For an order that the indexes of states have, and the primary key has not. */
+/** ID expression for the order of the state indexes, which differs from that of the primary key. */
 export const ID_IN_C_COLLATION: RawBuilder<unknown> = sql`id collate "C"`;
 
 /**
@@ -39,7 +39,10 @@ export function pageCondition(
   return parts.length === 0 ? sql`true` : sql`${sql.join(parts, sql` and `)}`;
 }
 
-/** Ids that rows of these times can have, and some more: beside the condition of the times themselves. */
+/**
+ * Returns a condition on the IDs that rows of this time range can have, with slack. The condition on the
+ * times themselves is still needed.
+ */
 export function idRangeCondition(
   prefix: IdPrefix,
   id: IdColumn,

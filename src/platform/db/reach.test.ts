@@ -8,7 +8,7 @@ import { waitForDatabase } from './index.ts';
 const database = await createTestDatabase();
 after(() => database.close());
 
-test('the first connection alone asks for the types of arrays, and all know them', async () => {
+test('only the first connection queries the array types, and all connections use them', async () => {
   const target = new URL(database.url);
   const port = Number(target.port);
   let connections = 0;

@@ -4,15 +4,16 @@ import type { Db } from './index.ts';
 /** The condition that this column has one of the ids. */
 export type IdCondition = (column: string) => RawBuilder<SqlBool>;
 
-/** So many ids at most are written one by one. */
+/** Maximum IDs written as single parameters. */
 const WIDEST = 64;
 
 /**
- * A read of rows by their ids whose text is made once: to build it costs more than to read a row by its key. There is a
- * text for each width of ids, up to the next power of two: of an array the server cannot know how long it is, and would
- * plan the statement anew each time (docs/decisions/request-pipeline.md#optimizations).
+ * Creates a read of rows by ID whose statement text is built once: building it costs more than reading a row
+ * by its key. There is one text per number of IDs, rounded up to a power of two: the server cannot know the
+ * length of an array, and would plan the statement again each time
+ * (docs/decisions/request-pipeline.md#optimizations).
  *
- * @param select the statement; nothing else than the ids differs from read to read.
+ * @param select the statement; only the IDs may differ from read to read.
  */
 export function readByIds<R>(
   db: Db,

@@ -33,7 +33,7 @@ async function endTransactions(): Promise<void> {
   });
 }
 
-test('a transaction whose session is lost fails; the process and the pool go on', async () => {
+test('a transaction whose session is lost fails; the process and the pool continue', async () => {
   for (const round of [1, 2, 3, 4, 5]) {
     const work = database.db.transaction().execute(async (tx) => {
       await insert(`lost ${round}`, tx);
@@ -49,7 +49,7 @@ test('a transaction whose session is lost fails; the process and the pool go on'
     await assert.rejects(work);
   }
   assert.deepEqual(await notes('lost'), []);
-  // The driver reports each loss once more, to the first query of the next connection.
+  // The driver reports each loss again, to the first query of the next connection.
   await Promise.allSettled(Array.from({ length: 3 }, () => database.sql`select pg_sleep(0.05)`));
   const results = await Promise.all(Array.from({ length: 20 }, () => database.sql`select 1 as one`));
   assert.ok(results.every(([row]) => row?.one === 1));
@@ -157,7 +157,7 @@ test('transactions that overlap are not half lost in silence', async () => {
   assert.deepEqual(await notes('overlap'), []);
 });
 
-test('work that nobody waited for goes to the pool once the shared transaction is over', async () => {
+test('unawaited work runs on the pool after the shared transaction has ended', async () => {
   let late: Promise<unknown> = Promise.resolve();
   const over = Promise.withResolvers<void>();
   await withSharedTransaction(database.sql, (transaction) =>

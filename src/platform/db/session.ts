@@ -28,13 +28,13 @@ const SESSION_ENDED = '57P';
 /**
  * Begins a transaction on a connection of the pool.
  *
- * @param options what follows `begin`, such as `isolation level serializable`.
+ * @param options text after `begin`, such as `isolation level serializable`.
  */
 export async function openSession(sql: Sql, options = ''): Promise<Session> {
   try {
     return await begin(sql, options);
   } catch (error) {
-    // The driver reports the end of a session once more, to the first statement of the next connection.
+    // The driver reports the end of a session again, to the first statement of the next connection.
     if (!(error instanceof postgres.PostgresError) || !error.code.startsWith(SESSION_ENDED)) throw error;
     return begin(sql, options);
   }
@@ -48,20 +48,20 @@ function isLoss(error: unknown): boolean {
 }
 
 /**
- * The driver's `begin` is the only way to a connection of one's own that survives a lost one: `reserve` then
- * writes to the closed socket, which ends the process, or leaks the connection that comes after it. But `begin`
- * counts a transaction as failed for good after any failed statement, even one that a savepoint has undone. So
- * its callback never returns: the statement that ends the transaction is ours, and with it the driver takes
- * the connection back.
+ * The driver's `begin` is the only way to a dedicated connection that survives a lost one: `reserve` then
+ * writes to the closed socket, which ends the process, or leaks the connection that comes after it. But
+ * `begin` treats a transaction as failed after any failed statement, even one undone by a savepoint. So its
+ * callback never returns: we send the statement that ends the transaction, and the driver then returns the
+ * connection to the pool.
  */
 async function begin(sql: Sql, options: string): Promise<Session> {
   const deadline = deadlineOf(sql);
   const begun = Promise.withResolvers<TransactionSql>();
-  // It may fail when nobody waits for it any longer.
+  // The promise may reject after the caller has stopped waiting.
   begun.promise.catch(() => {});
   let ended: unknown = null;
   const lost = sql.begin(options, (transaction) => {
-    // Nobody waits for it any longer: the driver rolls back, and takes the connection back.
+    // The caller has stopped waiting: the driver rolls back and returns the connection to the pool.
     if (ended !== null) throw ended;
     begun.resolve(transaction);
     return new Promise<never>(() => {});
@@ -74,18 +74,18 @@ async function begin(sql: Sql, options: string): Promise<Session> {
     ended = new DatabaseDeadlineError();
   });
 
-  // Whatever is sent after the end or a loss reaches a closed socket, or whoever has the connection next.
+  // A statement sent after the end or a loss would reach a closed socket, or the next user of the connection.
   const run = async <R extends object>(text: string, parameters: Parameter[] = [], prepare = false) => {
     if (ended !== null) throw ended;
     try {
       const answer = deadline.answerOf(transaction.unsafe<R[]>(text, parameters, { prepare }));
       return await Promise.race([answer, lost]);
     } catch (error) {
-      // The caller hears of it here first, and would go on to roll back.
+      // The caller learns of the loss here first, and would otherwise try to roll back.
       if (isLoss(error)) ended ??= error;
       if (error instanceof DatabaseDeadlineError && ended === null) {
         ended = error;
-        // Behind the statement that is late: whoever waits does not wait for it as well.
+        // Queued behind the late statement, so the caller does not wait for it.
         transaction.unsafe('rollback').catch(() => {});
       }
       throw error;

@@ -4,7 +4,7 @@ import { openSession, type Parameter, type Session, type StatementResult } from 
 
 const current = new AsyncLocalStorage<SharedTransaction>();
 
-/** What only reads, whatever comment is before it. */
+/** Read-only statements, with an optional leading comment. */
 const READS = /^\s*(\/\*[^*]*\*\/\s*)?select\b/i;
 
 /** A transaction inside the shared one: a savepoint. */
@@ -16,8 +16,8 @@ export interface Savepoint {
 }
 
 /**
- * One transaction for everything that a piece of work does through a pool, whoever does it: each statement on
- * the pool runs in it and each transaction on the pool becomes a savepoint of it (`dialect.ts`).
+ * One transaction for all that a unit of work does through a pool, including the functions it calls: each
+ * statement on the pool runs in it and each transaction on the pool becomes a savepoint of it (`dialect.ts`).
  */
 export class SharedTransaction {
   readonly pool: Sql;
@@ -35,7 +35,10 @@ export class SharedTransaction {
     return this.#open;
   }
 
-  /** Work that was not waited for must not reach the session once it is somebody else's. */
+  /**
+   * Rejects once the transaction has ended: unawaited work must not reach a session that another request
+   * uses.
+   */
   query<R extends object>(
     text: string,
     parameters: Parameter[] = [],
@@ -70,7 +73,7 @@ export class SharedTransaction {
     return savepoint;
   }
 
-  /** Nothing is sent: what stands between two savepoints commits with the whole. */
+  /** Sends nothing: the changes since the savepoint commit with the whole transaction. */
   commit(savepoint: Savepoint): void {
     savepoint.ended = true;
     if (!savepoint.lost) return;
@@ -84,13 +87,13 @@ export class SharedTransaction {
     await this.query(`rollback to ${savepoint.name}`);
   }
 
-  /** @returns false when the transaction is over: the caller does at once what was to wait. */
+  /** @returns false when the transaction has ended: the caller then runs the action immediately. */
   afterCommit(action: () => void): boolean {
     if (this.#open) this.#afterCommit.push(action);
     return this.#open;
   }
 
-  /** @throws {Error} when a transaction inside has not ended: nobody waited for it. */
+  /** @throws {Error} when an inner transaction has not ended because it was not awaited. */
   async finish(): Promise<void> {
     if (this.#savepoints.some(({ ended }) => !ended)) {
       throw new Error('a transaction inside this one was not waited for');

@@ -1,13 +1,13 @@
 import { Socket } from 'node:net';
 
-/** What the driver says of where to connect. */
+/** Connection target as the driver describes it. */
 interface Target {
   path?: string | false | null;
   host: string[];
   port: number[];
 }
 
-/** The connections of a pool, to be given up all at once. */
+/** The connections of a pool, which can be destroyed together. */
 export interface Sockets {
   /** The driver's own way to open one, for its option `socket`: it takes the hosts in turn. */
   open(target: Target): Socket;
@@ -22,7 +22,7 @@ export function createSockets(): Sockets {
       const socket = new Socket();
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
-      // Whoever has given it up hears no more of it.
+      // Errors after the connection was destroyed are ignored.
       socket.on('error', () => {});
       const at = opened++ % host.length;
       if (typeof path === 'string') return socket.connect(path);

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres';
 import { knownMigrations, RESTORE_MARK } from './migrate.ts';
 
-/** What a database is, before anything works on it. */
+/** State of a database before any process works on it. */
 export interface DatabaseState {
   majorVersion: number;
   /** Its clock, epoch ms. */

@@ -10,7 +10,7 @@ export interface StoredTable {
 interface StoredColumn {
   /** Quoted as SQL wants it. */
   name: string;
-  /** Numbers of transactions, which mean something to one server alone. */
+  /** Whether the column holds transaction IDs, which are meaningful only on one server. */
   isXid: boolean;
 }
 

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => database.close());
 
-test('whoever waited for the workspace is told the plan of now', async () => {
+test('a transaction that waited for the workspace lock sees the current plan', async () => {
   const { db, sql } = database;
   const { live } = await insertAccount(db);
   const [owner] = await withLockContention(

@@ -3,12 +3,12 @@ import type { Mode } from '../../kernel/access.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from './index.ts';
 
-/** Whose a workspace is, and what that allows. */
+/** Owner of a workspace, and the properties that determine its limits. */
 export interface WorkspaceOwner {
   accountId: string;
   plan: Plan;
   mode: Mode;
-  /** What its videos use or have reserved. */
+  /** Bytes used or reserved by its videos. */
   storageBytes: number;
 }
 
@@ -27,17 +27,20 @@ export function getWorkspaceOwner(db: Db, workspaceId: string): Promise<Workspac
 }
 
 /**
- * Takes the workspace's row, so that two creations cannot both take the last free place of a plan, and tells
- * whose it is. Whoever locks more than the workspace locks it first.
+ * Locks the workspace's row, so that two creations cannot both use the last unit of a quota, and returns the
+ * owner. A transaction that locks more than the workspace locks the workspace first.
  */
 export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<WorkspaceOwner> {
-  // Not FOR UPDATE: that would stop every insert that refers to the workspace meanwhile.
+  // Not FOR UPDATE: that would block every concurrent insert that refers to the workspace.
   await tx.selectFrom('workspace').select('id').where('id', '=', workspaceId).forNoKeyUpdate().execute();
   // By itself: a statement that has waited for the lock would read the account as it was before.
   return getWorkspaceOwner(tx, workspaceId);
 }
 
-/** Whoever closes the account waits for what is sold in this transaction, or was first. */
+/**
+ * Locks the workspace's row against account closure: a closure waits for the sale in this transaction, or
+ * precedes it.
+ */
 export async function lockWorkspaceKeyShare(tx: Tx, workspaceId: string): Promise<void> {
   await tx.selectFrom('workspace').select('id').where('id', '=', workspaceId).forKeyShare().execute();
 }
@@ -120,7 +123,7 @@ export async function insertWorkspace(tx: Tx, id: string, accountId: string, mod
   await tx.insertInto('workspace').values({ id, account_id: accountId, mode }).execute();
 }
 
-/** Under the lock of the workspace. */
+/** Stores the storage usage; the caller holds the lock of the workspace. */
 export async function setStorage(tx: Tx, workspaceId: string, storageBytes: number): Promise<void> {
   await tx
     .updateTable('workspace')

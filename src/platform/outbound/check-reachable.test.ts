@@ -28,7 +28,7 @@ test('a port that accepts is there; with a greeting, one that answers', async ()
   await assert.rejects(isReachable({ host, port, timeoutMs: 5000 }), /ECONNREFUSED/);
 });
 
-test('a port that takes the greeting and says nothing is given up', async () => {
+test('a port that accepts the greeting and never replies times out', async () => {
   const server = createServer((socket) => socket.on('error', () => {}).resume());
   server.listen(0, host);
   await once(server, 'listening');

@@ -84,7 +84,7 @@ async function rawReceiver(handle: (socket: Socket) => void) {
 }
 
 describe('an exchange', () => {
-  test('sends method, path, headers and body as given and returns what came', async () => {
+  test('an exchange sends method, path, headers and body as given and returns the response', async () => {
     sink.reply = () => ({ status: 202, body: 'thanks' });
     const response = await post('/hook?x=1');
     assert.equal(response.status, 202);
@@ -99,7 +99,7 @@ describe('an exchange', () => {
     assert.equal(seen?.headers['accept-encoding'], undefined);
   });
 
-  test('keeps connections alive: fifty in a row are one connection, four at once at most four', async () => {
+  test('an exchange keeps connections alive: fifty sequential requests use one, four concurrent ones at most four', async () => {
     for (let i = 0; i < 50; i++) await post();
     assert.equal(new Set(sink.requests.map((r) => r.remotePort)).size, 1);
     sink.requests.length = 0;
@@ -194,7 +194,7 @@ describe('the deadline', () => {
 });
 
 describe('failures', () => {
-  test('are named by their stage', async () => {
+  test('failures are named by their stage', async () => {
     sink.reply = () => ({ fault: 'reset' });
     await assert.rejects(post(), outboundError(/^connection: (ECONNRESET|UND_ERR_SOCKET)$/));
     await assert.rejects(post('/', { url: 'https://localhost:1' }), outboundError('connect: ECONNREFUSED'));
@@ -368,7 +368,7 @@ describe('checkUrl', () => {
   });
 });
 
-test('close ends what is under way', async () => {
+test('close ends open requests', async () => {
   sink.reply = () => ({ fault: 'hang' });
   const via = createOutbound({ allowPrivate: ['127.0.0.0/8'], dnsServers: [] });
   const pending = post('/', { via }).then(

@@ -25,14 +25,14 @@ export interface OutboundResponse {
   status: number;
   /** The first 16 KiB as text, with NUL and malformed UTF-8 replaced by U+FFFD. Never decompressed. */
   body: string;
-  /** From the call to the status line. */
+  /** Time from the call to the status line. */
   latencyMs: number;
 }
 
 export interface DownloadRequest {
   url: string;
   headers: Record<string, string>;
-  /** For everything together, redirects too. */
+  /** Timeout of the whole request, including redirects. */
   timeoutMs: number;
   /** A longer answer is cut here. */
   maxBytes: number;
@@ -41,7 +41,7 @@ export interface DownloadRequest {
   sameHost: boolean;
   /** Plain `http:` is allowed too. */
   http?: boolean;
-  /** Of the address, in characters; default 2048. */
+  /** Maximum length of the URL, in characters; default 2048. */
   maxLength?: number;
   /** Ends the call, which fails with its reason. */
   signal?: AbortSignal;
@@ -49,7 +49,7 @@ export interface DownloadRequest {
 
 export interface Download {
   status: number;
-  /** Where the redirects led. */
+  /** Final URL after redirects. */
   url: string;
   /** Never decompressed. */
   bytes: Buffer;
@@ -74,18 +74,18 @@ export interface Outbound extends Dialer {
    */
   request(request: OutboundRequest): Promise<OutboundResponse>;
   /**
-   * A GET that follows redirects, each of them guarded; another origin is given no `Authorization`.
+   * Sends a GET that follows redirects, each of them checked; another origin gets no `Authorization`.
    *
-   * @throws {GuardError} when an address on the way must not be dialled.
-   * @throws {OutboundError} when no answer came, or a redirect leads too far.
+   * @throws {GuardError} when an address on the way must not be dialed.
+   * @throws {OutboundError} when no response arrived, or there were too many redirects.
    */
   download(request: DownloadRequest): Promise<Download>;
   /**
-   * A GET of a file of any length, by `https:` or `http:`, that follows redirects, each of them guarded. What is
-   * limited is the time without a byte. Never decompressed.
+   * Sends a GET for a file of any length, by `https:` or `http:`, that follows redirects, each of them
+   * checked. The timeout applies to the time without a byte. The body is never decompressed.
    *
-   * @throws {GuardError} when an address on the way must not be dialled.
-   * @throws {OutboundError} when no answer came, or a redirect leads too far.
+   * @throws {GuardError} when an address on the way must not be dialed.
+   * @throws {OutboundError} when no response arrived, or there were too many redirects.
    */
   stream(request: StreamRequest): Promise<StreamResponse>;
   /** Sent with every request that names no other; for other protocols that have such a header. */
@@ -94,7 +94,7 @@ export interface Outbound extends Dialer {
 }
 
 export interface OutboundOptions extends PoolOptions, DialerOptions {
-  /** Default: the name of the program alone. */
+  /** User agent; default: the name of the program. */
   userAgent?: string;
 }
 
@@ -189,7 +189,7 @@ async function download(
   }
 }
 
-/** What is sent, and how much of the answer is kept. */
+/** A request, and the number of response bytes to keep. */
 interface Exchange extends Pick<OutboundRequest, 'method' | 'headers' | 'body'> {
   keptBytes?: number;
 }

@@ -8,12 +8,12 @@ export interface DialRequest {
   /** `https://host/`; its scheme, port and path mean nothing. */
   url: string;
   port: number;
-  /** For resolving and connecting together. */
+  /** Timeout of resolving and connecting together. */
   timeoutMs: number;
 }
 
 export interface ConnectRequest extends DialRequest {
-  /** With the certificate checked against the host's name. */
+  /** Whether to use TLS, with the certificate checked against the host's name. */
   tls: boolean;
 }
 

@@ -16,7 +16,7 @@ export interface Dialer {
    * @throws {OutboundError} when nothing accepts the connection, or its certificate is not good.
    */
   connect(request: ConnectRequest): Promise<Socket>;
-  /** The same for datagrams: the socket is connected, so it sends to and hears from that address alone. */
+  /** Opens a datagram socket: it is connected, so it exchanges packets only with that address. */
   datagrams(request: DialRequest): Promise<DatagramSocket>;
 }
 
@@ -29,10 +29,10 @@ export interface DialerOptions {
   resolve?: Resolve;
 }
 
-/** What the HTTP client needs of it beside. */
+/** Dialer with the additional functions that the HTTP client needs. */
 export interface GuardedDialer extends Dialer {
   allow: AllowList;
-  /** The checked addresses of a target. @throws {GuardError} @throws {OutboundError} */
+  /** Resolves a target to its checked addresses. @throws {GuardError} @throws {OutboundError} */
   addressesOf(target: Target): Promise<string[]>;
   close(): void;
 }

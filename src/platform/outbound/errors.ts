@@ -1,6 +1,6 @@
 /**
- * A target that must not be dialled. `reason` goes to the caller and into the delivery log as
- * `ssrf_guard: <reason>` (docs/concepts/webhooks.md#delivery-log); it never tells what a name resolved to.
+ * A target that must not be dialed. `reason` goes to the caller and into the delivery log as `ssrf_guard:
+ * <reason>` (docs/concepts/webhooks.md#delivery-log); it never reveals the addresses of a name.
  */
 export class GuardError extends Error {
   readonly reason: string;
@@ -12,7 +12,7 @@ export class GuardError extends Error {
   }
 }
 
-/** Where a call went wrong. `connection` is one that broke before an answer came. */
+/** Stage in which a call failed. `connection` means that the connection broke before a response arrived. */
 export type OutboundStage = 'dns' | 'connect' | 'connection' | 'timeout' | 'redirect';
 
 /** A call without an answer; the message is fit for the partner: `dns: ENOTFOUND`, `timeout: 10000 ms`. */

@@ -5,16 +5,16 @@ import { errorCode, GuardError, OutboundError } from './errors.ts';
 /** One connection; it carries one request at a time. */
 export interface PooledConnection {
   readonly client: Client;
-  /** Connections made so far: unchanged over a request means that it went over a reused one. */
+  /** Number of connections opened so far: unchanged by a request when that request reused a connection. */
   readonly connects: () => number;
 }
 
 export interface ConnectionPools {
-  /** Is there a kept-alive connection to this address? */
+  /** Reports whether there is an idle connection to this address. */
   has(origin: string, ip: string): boolean;
   /**
-   * A lane of our own until it is given back; a fresh one has no connection yet. The host, SNI and the
-   * certificate check use the origin's name.
+   * Acquires a connection for exclusive use until it is released; a fresh one is not connected yet. The host,
+   * SNI and the certificate check use the origin's name.
    */
   acquire(origin: string, ip: string, options: { fresh: boolean }): Promise<PooledConnection>;
   /** @param healthy false drops the lane's connection. */
@@ -46,7 +46,7 @@ function peerIs(socket: Socket, ip: string): boolean {
   return remoteAddress !== undefined && normalAddress(remoteAddress) === normalAddress(ip);
 }
 
-/** A connector that goes to this address alone, whatever it is told. */
+/** Returns a connector that always connects to this address, regardless of the requested host. */
 function pinTo(base: buildConnector.connector, ip: string): buildConnector.connector {
   return (options, callback) =>
     base({ ...options, hostname: ip }, (...[error, socket]) => {
@@ -81,7 +81,7 @@ export function createConnectionPools({
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-      // The caller's overall deadline ends a request; these would only say it differently.
+      // The caller's overall deadline ends a request; these timeouts would only report it differently.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -131,7 +131,7 @@ export function createConnectionPools({
 /** With the first request: it takes a tenth of a second. */
 async function loadLibrary() {
   const { buildConnector, Client } = await import('undici');
-  // HTTP/1.1 alone: header names keep their spelling and one connection carries one request.
+  // HTTP/1.1 only: header names keep their spelling and one connection carries one request at a time.
   const options = { timeout: CONNECT_TIMEOUT_MS, maxCachedSessions: 1000, allowH2: false };
   return { Client, connector: buildConnector(options) };
 }

@@ -2,20 +2,20 @@ import { type ClientRequest, type IncomingMessage, request as plain } from 'node
 import { request as secure } from 'node:https';
 import { TLSSocket } from 'node:tls';
 
-/** What a site of the operator's own answers with. */
+/** Response of one of the operator's own sites. */
 export interface ProbeResult {
   status: number;
-  /** What time it is there, epoch ms, to the second; null when it does not say. */
+  /** Clock of the site, epoch ms, to the second; null when it sends no date. */
   timeMs: number | null;
-  /** When its certificate is no longer good, epoch ms; null for plain HTTP. */
+  /** Expiry of its certificate, epoch ms; null for plain HTTP. */
   certificateEndsMs: number | null;
 }
 
 /**
- * Asks an address of the configuration: nothing guards it, and no redirect is followed. A certificate that has
- * expired or is of another name is looked at, too.
+ * Requests a URL of the configuration, without the SSRF guard and without following redirects. Expired
+ * certificates and certificates of another name are read, too.
  *
- * @throws {Error} when nobody answers.
+ * @throws {Error} when there is no response.
  */
 export function probe(url: string, timeoutMs: number): Promise<ProbeResult> {
   return new Promise((resolve, reject) => {

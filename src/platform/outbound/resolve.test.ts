@@ -7,7 +7,7 @@ import { createResolver, type NameResolver } from './resolve.ts';
 
 type Answer = { a?: number[][]; aaaa?: number[][]; cname?: string; rcode?: number };
 
-/** What the test's name server knows (RFC 1035 answers, hand-made because a library gets AAAA wrong). */
+/** Records of the test's name server (RFC 1035 answers, handmade because a library gets AAAA wrong). */
 const zone: Record<string, Answer> = {
   'public.example': { a: [[1, 1, 1, 1]], aaaa: [[0x2606, 0x4700, 0, 0, 0, 0, 0, 0x1111]] },
   'private.example': { a: [[10, 0, 0, 1]] },

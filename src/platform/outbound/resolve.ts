@@ -7,7 +7,9 @@ export type Resolve = (name: string) => Promise<string[]>;
 export interface NameResolver {
   /** By c-ares: no hosts file, no search domains, no thread pool to starve. */
   publicName: Resolve;
-  /** By the system, for names that the operator allows: they may stand in the hosts file only. */
+  /**
+   * Resolves with the system resolver names that the operator allows: they may exist only in the hosts file.
+   */
   allowedName: Resolve;
   close(): void;
 }
@@ -25,7 +27,7 @@ export function createResolver(servers: string[]): NameResolver {
       const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
       if (addresses.length > 0) return addresses;
       const codes = answers.map((answer) => (answer.status === 'rejected' ? errorCode(answer.reason) : ''));
-      // "No such record" of one family says less than the other family's failure.
+      // A failure of one address family is more informative than a missing record of the other.
       throw new OutboundError('dns', codes.find((code) => code !== '' && code !== 'ENODATA') ?? 'ENODATA');
     },
     allowedName: async (name) => {

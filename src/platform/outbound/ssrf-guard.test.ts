@@ -77,7 +77,7 @@ describe('addresses', () => {
     for (const ip of refused) assert.notEqual(nonPublicReason(ip), null, ip);
   });
 
-  test('the edges of what is allowed in 2000::/3', () => {
+  test('addresses at the edges of 2000::/3 are allowed or rejected correctly', () => {
     for (const [first, last] of V6_REFUSED_IN_GLOBAL) {
       assert.notEqual(nonPublicReason(first), null, first);
       assert.notEqual(nonPublicReason(last), null, last);

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { GuardError } from './errors.ts';
 
-/** Where a checked URL leads. `name` has neither brackets nor trailing dots. */
+/** Target of a checked URL. `name` has neither brackets nor trailing dots. */
 export interface Target {
   /** Scheme, host and port; the host is the name even though the connection goes to an address. */
   origin: string;
@@ -12,7 +12,7 @@ export interface Target {
 }
 
 /**
- * What the operator exempts (`WEBHOOK_ALLOW_PRIVATE`, `FETCH_ALLOW_PRIVATE`;
+ * Addresses and names that the operator exempts (`WEBHOOK_ALLOW_PRIVATE`, `FETCH_ALLOW_PRIVATE`;
  * docs/decisions/outbound-requests.md#the-development-allow-list).
  */
 export interface AllowList {
@@ -152,7 +152,7 @@ const REWRITTEN = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff\\]/;
 const AUTHORITY = /^[^:]+:[/\\]*([^/\\?#]*)/;
 
 export interface UrlRules {
-  /** In characters, of the text as sent and of its normal form; default 2048. */
+  /** Maximum characters of the URL as sent and of its normalized form; default 2048. */
   maxLength?: number;
   /** Plain `http:` too: for files that are published anyway. */
   http?: boolean;

@@ -9,7 +9,7 @@ import { createOutbound, GuardError, type Outbound, OutboundError, type StreamRe
 
 let sink: HttpsSink;
 let outbound: Outbound;
-/** A plain server, whose behaviour a test chooses. */
+/** A plain server whose behavior the test chooses. */
 let plain: { url: string; handle: RequestListener; requests: IncomingMessage[]; close(): void };
 
 before(async () => {
@@ -91,7 +91,7 @@ test('redirects are followed across schemes and each is guarded', async () => {
   await strict.close();
 });
 
-test('a connection that is cut is an error after what came', async () => {
+test('a connection cut during the body causes an error after the received bytes', async () => {
   plain.handle = (_request, response) => {
     response.writeHead(200, { 'content-length': 1000 });
     response.write('half', () => setTimeout(() => response.destroy(), 20));
@@ -111,7 +111,7 @@ test('silence is limited, before the answer and within it', async () => {
   await assert.rejects(stream(plain.url, { idleMs: 100 }).then(read), outboundError(/^timeout: /));
 });
 
-test('what is aborted ends at once with the reason, and the connection is closed', async () => {
+test('an aborted request ends immediately with the reason, and the connection is closed', async () => {
   let closed = 0;
   plain.handle = (request, response) => {
     request.socket.on('close', () => closed++);
@@ -132,7 +132,7 @@ test('what is aborted ends at once with the reason, and the connection is closed
   await waitFor(() => closed === 3);
 });
 
-test('a slow reader does not make the whole body pile up', async () => {
+test('a slow reader does not buffer the whole body', async () => {
   let sent = 0;
   plain.handle = (_request, response) => {
     const block = Buffer.alloc(64 * 1024);

@@ -16,9 +16,9 @@ export interface StreamRequest {
 
 export interface StreamResponse {
   status: number;
-  /** By their lower-case names. */
+  /** Headers by lower-case name. */
   headers: ReadonlyMap<string, string>;
-  /** Where the redirects led. */
+  /** Final URL after redirects. */
   url: string;
   /**
    * Must be read, or given up by `discard`. It throws an OutboundError when the connection breaks before the end
@@ -39,7 +39,7 @@ interface Deps {
 const REDIRECTS = [301, 302, 303, 307, 308];
 const DNS_MS = 5000;
 
-/** Where a redirect leads; null when the answer is none. */
+/** Returns the target of a redirect; null when the response is not a redirect. */
 export function redirectTarget(
   answer: { status: number; location: string | null },
   base: string,
@@ -76,7 +76,7 @@ async function firstThatConnects(
   for (const ip of addresses) {
     request.signal.throwIfAborted();
     const lane = await pools.acquire(target.origin, ip, { fresh: true });
-    // A connection of its own: what is kept alive might be stale, and a file is worth a handshake.
+    // A new connection: an idle one might be stale, and the transfer of a file justifies a handshake.
     const release = () => pools.release(target.origin, ip, lane, false);
     try {
       return await get(lane, target, request, release);
@@ -104,7 +104,7 @@ async function get(
     signal,
   });
   const { body } = response;
-  // Without a listener a body that breaks while nobody reads it would end the process.
+  // Without a listener, a body that breaks while it is not read would end the process.
   body.on('error', () => {});
   body.once('close', release);
   return {
@@ -123,7 +123,7 @@ async function* chunksOf(body: AsyncIterable<Uint8Array>, signal: AbortSignal): 
   }
 }
 
-/** What the caller has aborted fails with its reason. */
+/** Returns the reason of the abort when the caller has aborted the request. */
 function known(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof OutboundError || error instanceof GuardError) return error;

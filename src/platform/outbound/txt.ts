@@ -3,15 +3,15 @@ import { errorCode, OutboundError } from './errors.ts';
 
 export interface TxtResolver {
   /**
-   * Every TXT record of a name, its chunks joined; empty when there is none.
+   * Returns every TXT record of a name, its chunks joined; empty when there is none.
    *
-   * @throws {OutboundError} of the stage `dns`, when no server could say.
+   * @throws {OutboundError} of the stage `dns`, when no server gave a definite answer.
    */
   resolve(name: string): Promise<string[]>;
   close(): void;
 }
 
-/** Answers that say for sure that there is nothing. */
+/** Error codes that mean that there is no record. */
 const NOTHING = ['ENODATA', 'ENOTFOUND'];
 /** Each is asked by itself: one that lags, or that remembers "nothing", does not decide. */
 const ASKED = 2;

@@ -1,7 +1,7 @@
 import { OutboundError } from './errors.ts';
 
 /**
- * Runs `work`; at the deadline its signal aborts, and unless it settles at once the call times out.
+ * Runs `work`; at the deadline its signal aborts, and unless it settles immediately the call times out.
  *
  * @throws {OutboundError} of the stage `timeout`, which is also the signal's reason.
  */

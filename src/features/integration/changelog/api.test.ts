@@ -42,7 +42,7 @@ const versions = async (query = '') =>
     .map((row) => Object(row).version);
 
 describe('GET /changelog', () => {
-  test('lists what is published, newest first, without a key', async () => {
+  test('published releases are listed newest first, without a key', async () => {
     assert.deepEqual(await versions(), ['1.1.0', '1.0.0']);
     assert.deepEqual(await versions('?order=asc'), ['1.0.0', '1.1.0']);
     const [newest] = (await list()).list('data');
@@ -62,7 +62,7 @@ describe('GET /changelog', () => {
     });
   });
 
-  test('filters by type and by what is new since a version or a day, and pages', async () => {
+  test('releases can be filtered by type and by version or date, and are paged', async () => {
     assert.deepEqual(await versions('?type=SECURITY'), ['1.0.0']);
     const fixed = (await list('?type=FIXED,REMOVED')).list('data');
     assert.deepEqual(
@@ -113,7 +113,7 @@ const noticed = async (key: string) =>
   (await app.request('GET', '/notifications', { key })).assertOk(200).list('data').map(Object);
 
 describe('changelog.published', () => {
-  test('tells nobody of what the platform began with', async () => {
+  test('releases already known at the first start notify no accounts', async () => {
     assert.ok(await app.container.accounts.isEmpty());
     await app.container.changelog.see();
     const { key } = await app.createKey();
@@ -148,11 +148,11 @@ describe('changelog.published', () => {
     assert.deepEqual(await told(younger.key, 'changelog.published'), []);
   });
 
-  test('goes on where it was cut off', async () => {
+  test('notifying accounts continues after an interruption', async () => {
     await app.container.sql`truncate release_notice`;
     const account = await app.createKey();
     await app.container.changelog.see();
-    // All but the last one have been told before the program was killed.
+    // State of a run that was killed before it notified the last workspace.
     await app.container.sql`update release_notice set last_workspace_id =
       (select max(id) from workspace where mode = 'live' and account_id <> ${account.account.id})`;
     await runTask(app.container, 'new releases');
@@ -163,7 +163,7 @@ describe('changelog.published', () => {
   });
 });
 
-test('whoever calls what a release deprecates is told on each answer, and by a notification once in 30 days', async () => {
+test('callers of a deprecated endpoint get a header on each response and a notification once in 30 days', async () => {
   const user = await app.createKey();
   const other = await app.createKey();
   const call = async (path: string) => (await app.request('GET', path, { key: user.key })).assertOk(200);

@@ -1,4 +1,4 @@
-/** Releases of the interface: what they changed, who is told, and which endpoints end. */
+/** API releases: their changes, the notifications about them, and the deprecation of endpoints. */
 export { changelogEvents } from './events.ts';
 export { changelogRoutes } from './routes.ts';
 export { type Changelog, createChangelog } from './service.ts';

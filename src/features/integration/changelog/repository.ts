@@ -19,7 +19,7 @@ export async function insertNotice(
     .execute();
 }
 
-/** A release of which not everybody has been told, unless another node is at it. */
+/** Locks a release that is not announced to all accounts yet, unless another node is processing it. */
 export function lockUnannouncedRelease(
   tx: Tx,
   versions: readonly string[],
@@ -63,7 +63,7 @@ export async function upsertUse(
     .execute();
 }
 
-/** Uses of which nobody was told since then; other nodes leave them alone until the transaction ends. */
+/** Locks uses without a notification since `since`; other nodes skip them until the transaction ends. */
 export function lockUsageToNotify(tx: Tx, since: Date, most: number): Promise<UseRow[]> {
   return tx
     .selectFrom('deprecated_endpoint_usage')

@@ -19,9 +19,10 @@ export interface ChangelogFilter {
 export const instantOf = (day: string) => `${day}T00:00:00.000Z`;
 
 /**
- * One page of the published releases with what was asked for of each; those of which nothing is left are left out.
+ * Returns one page of the published releases with the matching entries of each; releases without any are
+ * omitted.
  *
- * @returns null where `since` is neither a published version nor a day.
+ * @returns null when `since` is neither a published version nor a date.
  */
 export function pageOf(
   releases: readonly Release[],
@@ -62,7 +63,7 @@ function isWithin(at: string, { createdAfter, createdBefore }: PageRequest): boo
   );
 }
 
-/** How the deprecated endpoints of the published releases end, by `GET /things`. */
+/** Returns the deprecations of endpoints in the published releases, keyed like `GET /things`. */
 export function deprecationsOf(releases: readonly Release[]): ReadonlyMap<string, Deprecation> {
   return new Map(
     publishedReleases(releases).flatMap(({ date: since, entries }) =>

@@ -25,18 +25,18 @@ export interface DeprecatedCall {
   endpoint: string;
 }
 
-/** The releases of the interface, and who is told of them (docs/concepts/changelog.md). */
+/** The releases of the API and the notifications about them (docs/concepts/changelog.md). */
 export interface Changelog {
   /** @throws {AppError} BAD_REQUEST, field `since`. */
   list(filter: ChangelogFilter, page: PageRequest): PublishedRelease[];
   latest(): PublishedRelease;
   /** @throws {AppError} NOT_FOUND. */
   get(version: string): PublishedRelease;
-  /** How deprecated endpoints end, by `GET /things`. */
+  /** Deprecated endpoints with their deprecation, keyed like `GET /things`. */
   deprecations: ReadonlyMap<string, Deprecation>;
-  /** Keeps which releases there are. A platform without accounts has nobody to tell. */
+  /** Records the known releases. A platform without accounts has no one to notify. */
   see(): Promise<void>;
-  /** Tells every account that is older of each new release, once, also where the program is killed meanwhile. */
+  /** Notifies every account older than a new release, once, even if the program is killed in between. */
   tell(): Promise<void>;
   /** Keeps a use, once a day; neither waits nor throws. */
   noteUse(use: DeprecatedCall): void;
@@ -53,7 +53,7 @@ interface Deps {
   accounts: { isEmpty(): Promise<boolean> };
 }
 
-/** In one transaction. */
+/** Accounts notified in one transaction. */
 const BATCH = 100;
 const USED_MS = 30 * DAY_MS;
 /** Workspaces and endpoints that are remembered as noted today. */

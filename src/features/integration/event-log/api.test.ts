@@ -21,7 +21,7 @@ beforeEach(async () => {
   const made = await app.createKey();
   key = made.key;
   workspaceId = made.account.live;
-  // What the key itself was worth an event is no part of these tests.
+  // These tests ignore the events that creating the key emits.
   await app.container.sql`delete from event where workspace_id = ${workspaceId}`;
 });
 
@@ -120,7 +120,7 @@ describe('GET /me/events', () => {
   });
 });
 
-/** A client of the tail that keeps what it reads. */
+/** Opens a tail and stores what it reads. */
 async function openTail(options: { as?: string; query?: string; after?: string; path?: string } = {}) {
   const controller = new AbortController();
   const response = await fetch(
@@ -160,7 +160,7 @@ type OpenTail = Awaited<ReturnType<typeof openTail>>;
 const ready = (tail: OpenTail) => waitFor(() => tail.messages.some(({ event }) => event === 'ready'));
 
 describe('GET /me/events/tail', () => {
-  test('shows what is appended from now on, in order, byte for byte', async () => {
+  test('the tail shows events as they are appended, in order, byte for byte', async () => {
     const tail = await openTail();
     assert.equal(tail.response.status, 200);
     assert.equal(tail.response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
@@ -188,7 +188,7 @@ describe('GET /me/events/tail', () => {
     await tail.close();
   });
 
-  test('is the same at the name that it had first', async () => {
+  test('the tail is available at its former path too', async () => {
     const tails = [await openTail(), await openTail({ path: 'stream' })];
     await Promise.all(tails.map(ready));
     const id = await emit();
@@ -279,7 +279,7 @@ describe('GET /me/events/tail', () => {
     }
   });
 
-  test('says when the place is unknown or expired, and goes on from now', async () => {
+  test('an unknown or expired position is reported, and the tail continues from now', async () => {
     for (const [after, reason] of [
       ['x', 'UNKNOWN_ID'],
       [`${clock.ms()}-1-9:5:-9:9:`, 'UNKNOWN_ID'],
@@ -353,7 +353,7 @@ describe('GET /me/events/tail', () => {
   });
 });
 
-test('a server that drains says goodbye and ends its tails', async () => {
+test('a draining server sends a final message and ends its tails', async () => {
   const own = await startTestApp();
   const made = await own.createKey();
   const response = await fetch(`${own.url}/api/v1/me/events/stream`, { headers: { 'x-api-key': made.key } });

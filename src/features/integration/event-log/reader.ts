@@ -11,7 +11,7 @@ export const SAMPLE_TOPIC = 'event-samples';
 const BATCH = 100;
 /** Interval of the reads when hints are lost. */
 const POLL_MS = 1000;
-/** Two looks are at least so far apart, and take together what was committed in between. */
+/** Minimum pause between two reads, which combines the commits in between. */
 const GAP_MS = 10;
 
 interface Deps {
@@ -23,17 +23,17 @@ interface Deps {
 /** A workspace with open tails. */
 interface Followed {
   place: kept.WorkspaceTailPosition;
-  /** All that the place tells of was handed out. */
+  /** Whether all events up to `place` were handed out. */
   isRead: boolean;
   isHinted: boolean;
-  /** Who gets what is committed from the next look on. */
+  /** Subscriptions that start with the next read. */
   joining: Set<TailSubscription>;
   seated: Set<TailSubscription>;
 }
 
 /**
- * Reads the log for all tails of this process: one query a look, for the workspaces alone in which something has
- * happened, and once a second for all of them (docs/decisions/event-streams.md#one-reader).
+ * Reads the log for all tails of this process: one query per read, only for the workspaces with new events,
+ * and once a second for all of them (docs/decisions/event-streams.md#one-reader).
  */
 export class LogReader {
   readonly #deps: Deps;
@@ -46,9 +46,9 @@ export class LogReader {
   }
 
   /**
-   * Gives it what is committed from `seat.from` on, which it learns with the next look.
+   * Subscribes to events committed after `seat.from`, which the next read sets.
    *
-   * @returns the function that gives the seat up.
+   * @returns the function that ends the subscription.
    */
   join(workspaceId: string, seat: TailSubscription): () => void {
     const followed = this.#followed.get(workspaceId) ?? unread(workspaceId);
@@ -83,7 +83,7 @@ export class LogReader {
 
   async #look(due: readonly Followed[]): Promise<void> {
     try {
-      // What a look that failed has left.
+      // Finish what a failed read left.
       await this.#read(due);
       // Before the snapshot: a hint that comes from here on, or who joins, is for the next one.
       const joining = due.map((followed) => [...followed.joining]);
@@ -149,7 +149,9 @@ function unread(workspaceId: string): Followed {
   return { place, isRead: true, isHinted: false, joining: new Set(), seated: new Set() };
 }
 
-/** To what has been committed since; to now alone where nobody waits for anything yet. */
+/**
+ * Advances to the current snapshot, including the events committed since; without subscribers it skips them.
+ */
 function moveOn(followed: Followed, now: string): void {
   const isFirst = followed.seated.size === 0;
   followed.place = { ...followed.place, before: isFirst ? now : followed.place.now, now, seq: '0' };

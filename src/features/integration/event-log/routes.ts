@@ -8,7 +8,10 @@ import { AnyObject, CommaTexts } from '../../../http/schema.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
 import type { EventLog, TailItem } from './service.ts';
 
-/** Sixteen keys full: what was measured to cost other accounts nothing (docs/decisions/event-streams.md#connection-limits). */
+/**
+ * Equals sixteen full keys: measured not to slow down other accounts
+ * (docs/decisions/event-streams.md#connection-limits).
+ */
 const MAX_TAILS_PER_ACCOUNT = 400;
 
 const EventId = Type.Object({

@@ -16,7 +16,7 @@ interface Deps {
   bus: Bus;
   clock: Clock;
   log: Logger;
-  /** As in every event (docs/concepts/webhooks.md#the-request). */
+  /** `livemode` as in every event (docs/concepts/webhooks.md#the-request). */
   livemode: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface EventLog {
   /** Every event that commits from the place on, each once and in one order, until the signal aborts. */
   tail(workspaceId: string, options: TailOptions): AsyncIterable<TailItem>;
   /**
-   * Shows a sample event to the open tails of the workspace. Nothing is kept and no webhook gets it.
+   * Shows a sample event to the open tails of the workspace. It is not stored and not sent to webhooks.
    *
    * @returns the exact body.
    * @throws {AppError} UNKNOWN_EVENT; BAD_REQUEST, field `payload`, when it is too large.
@@ -59,7 +59,7 @@ export interface EventLog {
 /** A notification of PostgreSQL holds 8000 bytes. */
 const SAMPLE_BYTES = 7000;
 const KEPT_MS = 30 * 86_400_000;
-/** Of what a tail reads by itself. */
+/** Maximum events per read of a tail that catches up. */
 const BATCH = 100;
 
 export function createEventLog(deps: Deps): EventLog {
@@ -100,7 +100,7 @@ export function createEventLog(deps: Deps): EventLog {
   };
 }
 
-/** One tail: what it missed it reads by itself, what comes from now on the reader of all brings. */
+/** One tail: it reads missed events itself and gets new ones from the shared reader. */
 class Tail {
   readonly #deps: Deps;
   readonly #reader: LogReader;
@@ -189,7 +189,10 @@ function itemOf(waiting: PendingItem): TailItem {
   return { kind: 'event', id: tailId(row, place), body: row.body };
 }
 
-/** The place with its time in front, so that an expired one can be told from an unknown one. */
+/**
+ * Returns the position with its time in front, so that an expired one can be distinguished from an unknown
+ * one.
+ */
 function tailId(event: { created_at: Date }, { before, now, seq }: kept.TailPosition): string {
   return [event.created_at.getTime(), seq, before, now].join('-');
 }

@@ -1,6 +1,6 @@
 import type { TailEvent, TailPosition } from '../../../events/event-store.ts';
 
-/** What waits in a seat. */
+/** An item queued for a tail. */
 export type PendingItem =
   | { kind: 'event'; row: TailEvent; place: TailPosition }
   /** A triggered sample. */
@@ -37,12 +37,12 @@ export class TailSubscription {
     return this.#from;
   }
 
-  /** Of what came from there on, all up to here was offered. */
+  /** Position up to which everything since `from` was offered. */
   get place(): TailPosition | null {
     return this.#place;
   }
 
-  /** Has lost what came after `place`. */
+  /** Whether the queue overflowed and events after `place` were lost. */
   get isFull(): boolean {
     return this.#isFull;
   }
@@ -79,7 +79,10 @@ export class TailSubscription {
     this.#signal.removeEventListener('abort', this.#onAbort);
   }
 
-  /** What has come since the last call; waits for something, for the first place, or for the end of the tail. */
+  /**
+   * Returns the items since the last call; waits for an item, for the first position, or for the end of the
+   * tail.
+   */
   async take(): Promise<PendingItem[]> {
     if (this.#waiting.length === 0 && !this.#isFull && !this.#signal.aborted) {
       await new Promise<void>((resolve) => {

@@ -40,7 +40,7 @@ function emit(count: number): Promise<string[]> {
 
 const idOf = (item: TailItem | undefined) => (item?.kind === 'event' ? JSON.parse(item.body).id : item?.kind);
 
-/** A tail that is read only when it is told to. */
+/** Opens a tail that is read only on demand. */
 async function open() {
   const controller = new AbortController();
   const options = { patterns: [], after: null, signal: controller.signal };
@@ -71,7 +71,7 @@ test('the tails of a workspace share the queries', async () => {
   await Promise.all(tails.map((tail) => tail.close()));
 });
 
-test('a reader that is slow misses nothing, sees nothing twice, and holds up nobody', async () => {
+test('a slow reader misses nothing, sees nothing twice and delays no other reader', async () => {
   const [slow, quick] = [await open(), await open()];
   const first = await emit(1);
   assert.deepEqual(await slow.read(1), first);

@@ -26,7 +26,7 @@ async function received(email: string): Promise<number> {
 /** A course that costs nothing, with one seat. */
 const course = (of: Shop) => cohort(of, { startsAt: '2100-01-01T09:00:00Z', capacity: 1 }, { priceCents: 0 });
 
-test('one mailbox receives 20 mails an hour, whoever types its address and whatever for', async () => {
+test('one mailbox receives at most 20 emails an hour, regardless of sender and purpose', async () => {
   const email = 'typed@example.com';
   const of = await creator();
   const owner: Shop = { account: of.account, key: (await app.createKey({ account: of.account })).key };
@@ -72,14 +72,14 @@ test('links that are requested on the pages of many creators count as one', asyn
       () => app,
       () => base,
     );
-    // The cap of the page is for the sender alone.
+    // The limit of the page applies only to the sender.
     if (n < 10) assert.equal((await submit(`${base}/link`, { email })).status, 200);
     await runTask(app.container, 'member links');
   }
   assert.equal(await received(email), 20);
 });
 
-test('payments with test cards fill no mailbox, and take place all the same', async () => {
+test('payments with test cards succeed without filling a mailbox', async () => {
   const email = 'receipts@example.com';
   const of = await shop();
   const tierId = await tier(of);
@@ -93,7 +93,7 @@ test('payments with test cards fill no mailbox, and take place all the same', as
   assert.equal(await received(email), 20);
 });
 
-test('whoever cancels, resumes and refunds again and again fills no mailbox', async () => {
+test('repeated cancellations, resumptions and refunds do not fill a mailbox', async () => {
   const email = 'mailed@example.com';
   const of = await shop();
   const id = await open(of, { tierId: await tier(of) });

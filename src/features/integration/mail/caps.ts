@@ -3,7 +3,7 @@ import { AppError, tooManyRequests } from '../../../kernel/errors.ts';
 import { ipBlock } from '../../../kernel/ip-block.ts';
 import { type Counter, counterKey } from '../../../platform/counters.ts';
 
-/** Who makes the platform send a mail to an address that they typed; an actor is a workspace or an account. */
+/** Party that sends an email to an address it entered; an actor is a workspace or an account. */
 export type TypedMailSender = { ip: string } | { actorId: string };
 
 /**
@@ -20,11 +20,11 @@ export type CountMail = (email: string) => Promise<void>;
  */
 export interface MailCaps {
   from(sender: TypedMailSender): CountMail;
-  /** Counts a mail that nobody waits for. @returns false where it is not to be sent. */
+  /** Counts an email sent in the background. @returns false when it must not be sent. */
   mayMail(email: string, sender: TypedMailSender | null): Promise<boolean>;
 }
 
-/** In an hour. */
+/** Emails an hour. */
 const MAX_PER_MAILBOX = 20;
 /** In an hour: an address sends by forms, an actor by programs as well. */
 const MAX_PER_ADDRESS = 200;

@@ -107,7 +107,7 @@ describe('mail', () => {
     assert.equal(received.length, 1, 'once');
   });
 
-  it('to a list says how to leave it in one click (RFC 8058), whatever the address is made of', async () => {
+  it('an email to a list supports one-click unsubscribe (RFC 8058) for any address', async () => {
     const unsubscribeUrl = `https://video.example.com/subscribers/sbr_01/unsubscribe?token=${'a'.repeat(43)}`;
     const to = "o'hara+list/a=b!#$%&*?^_`{|}~-x@mail.example.com";
     await enqueue({ to, unsubscribeUrl });
@@ -134,7 +134,7 @@ describe('mail', () => {
     assert.equal(received[0]?.user, 'marquee');
   });
 
-  it('is tried again when the log-in to the server fails: the operator can mend that', async () => {
+  it('an email is retried when the login to the server fails, because the operator can fix that', async () => {
     const id = await enqueue();
     await sender(url.replace('smtp://', 'smtp://marquee:wrong@')).run();
     assert.equal((await statusOf(id)).status, 'QUEUED');
@@ -154,7 +154,7 @@ describe('mail', () => {
     assert.deepEqual(await mailbox().list(), []);
   });
 
-  it('is tried again after 1, 5, 30 minutes, 2 and 6 hours, then it has failed', async () => {
+  it('an email is retried after 1, 5, 30 minutes, 2 and 6 hours, and then fails', async () => {
     const id = await enqueue();
     const work = sender();
     reply = { code: 451, message: 'come back later' };
@@ -177,7 +177,7 @@ describe('mail', () => {
     assert.equal(received.length, 0);
   });
 
-  it('that the server refuses for good is not tried again, and does not hold up others', async () => {
+  it('a permanently rejected email is not retried and does not delay others', async () => {
     const work = sender();
     reply = { code: 550, message: 'no such mailbox' };
     const refused = await enqueue();
@@ -202,7 +202,7 @@ describe('mail', () => {
     assert.equal((await statusOf(id)).status, 'SENT');
   });
 
-  it('is sent once by many workers', async () => {
+  it('an email is sent once by concurrent workers', async () => {
     for (let index = 0; index < 12; index++) await enqueue({ to: `p${index}@example.com` });
     const workers = Array.from({ length: 3 }, () => sender());
     await warmPool(database.sql);
@@ -242,7 +242,7 @@ describe('mail', () => {
     for (const { text } of received) assert.doesNotMatch(text, /^Bcc:/m);
   });
 
-  it('is dropped after 30 days, except what still waits', async () => {
+  it('an email is deleted after 30 days, unless it is still queued', async () => {
     const kept = await enqueue();
     await sender(null).run();
     const queued = await enqueue();

@@ -18,7 +18,7 @@ export async function insertMail(
     .execute();
 }
 
-/** Takes mails that are due and keeps other workers off them until the lease is over. */
+/** Claims due emails; other workers skip them until the lease expires. */
 export async function claimMails(db: Db, now: Date, leaseUntil: Date, limit: number): Promise<MailRow[]> {
   const due = db
     .selectFrom('mail')
@@ -37,7 +37,7 @@ export async function claimMails(db: Db, now: Date, leaseUntil: Date, limit: num
     .execute();
 }
 
-/** A mail that was sent loses its text: nobody needs its links any more. */
+/** Ends an email. A sent one loses its text, since its links are no longer needed. */
 export async function finishMail(
   db: Db,
   id: string,

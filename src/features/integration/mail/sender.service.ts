@@ -7,7 +7,7 @@ import type { MailRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 export interface EmailSender {
-  /** Sends what is due; a mail whose turn failed comes again later. */
+  /** Sends due emails; a failed one is retried later. */
   run(): Promise<void>;
 }
 

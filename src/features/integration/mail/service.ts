@@ -7,14 +7,14 @@ import type { MailRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 export interface NewEmail {
-  /** What the mail is about, for the log and the mailbox: `verify-email`. */
+  /** Kind of the email, for the log and the mailbox: `verify-email`. */
   kind: string;
   to: string;
   subject: string;
   text: string;
-  /** An entry for the calendar of whoever reads it: an iCalendar object (RFC 5545). */
+  /** Calendar entry for the recipient: an iCalendar object (RFC 5545). */
   calendar?: string;
-  /** Of a mail to a list: where its reader leaves it, by a POST that needs no page (RFC 8058). */
+  /** URL to unsubscribe from a list by a POST that needs no page (RFC 8058). */
   unsubscribeUrl?: string;
 }
 
@@ -31,7 +31,9 @@ export interface StoredEmail {
 }
 
 export interface Mailbox {
-  /** Queues a mail in the transaction of the change that it tells of; the worker sends it after the commit. */
+  /**
+   * Queues an email in the transaction of the change that causes it; the worker sends it after the commit.
+   */
   enqueue(tx: Tx, mail: NewEmail): Promise<void>;
   /** Newest first, at most 100. */
   list(): Promise<StoredEmail[]>;

@@ -45,7 +45,7 @@ const list = async (query = '', by = key) => (await call('GET', query, { by })).
 const titles = async (query = '') => (await list(query)).list('data').map((row) => Object(row).title);
 const unread = async () => (await call('GET', '/unread-count')).assertOk(200).at('data');
 
-/** Tells of a key by that name, as the worker does. */
+/** Emits the event of an expiring key with this name, as the worker does. */
 const happen = (name: string, workspaceId = account.live) =>
   app.container.events.transaction(async (_tx, append) => {
     await append(apiKeyExpiring, workspaceId, { ...apiKeyExpiring.sample, name, expiresAt: NOW });
@@ -147,7 +147,7 @@ describe('what makes one', () => {
 });
 
 describe('the list', () => {
-  test('is of the account: both modes see it, another account does not', async () => {
+  test('the list belongs to the account: both modes see it, another account does not', async () => {
     await happen('live one');
     await happen('test one', account.test);
     const expected = [`${expiring('test one')} (test mode)`, expiring('live one')];
@@ -191,7 +191,7 @@ describe('the list', () => {
     (await call('GET', '?unread=maybe')).assertError('BAD_REQUEST', 'unread');
   });
 
-  test('reading once stays, reading all counts what was unread', async () => {
+  test('reading twice is idempotent, and reading all counts the unread ones', async () => {
     for (const name of ['a', 'b', 'c']) await happen(name);
     assert.deepEqual(await unread(), { count: 3 });
     const id = (await list()).string('data.0.id');
@@ -228,7 +228,7 @@ describe('the list', () => {
     (await call('POST', '/read-all', { by: reader })).assertError('INSUFFICIENT_SCOPE');
   });
 
-  test('the paths beside the ids are no ids', async () => {
+  test('paths next to the IDs are not taken for IDs', async () => {
     for (const path of ['/unread-count', '/preferences', '/read-all']) {
       (await call('DELETE', path)).assertError('METHOD_NOT_ALLOWED');
     }
@@ -237,7 +237,7 @@ describe('the list', () => {
 });
 
 describe('a video that failed', () => {
-  test('is told with the reason, but not an upload that was given up', async () => {
+  test('a failed video creates a notification with the reason, but an abandoned upload does not', async () => {
     const owner = await app.createKey();
     for (const code of ['UPLOAD_EXPIRED', 'CORRUPT_INPUT']) {
       await app.container.events.transaction(async (_tx, append) => {
@@ -297,12 +297,12 @@ describe('preferences', () => {
     'webhook.failing': on,
   };
 
-  test('are in-app for all and e-mail for what is critical, until they are set', async () => {
+  test('preferences default to in-app for all types and email for critical ones', async () => {
     const expected = { channels: on, types: defaults };
     assert.deepEqual((await call('GET', '/preferences')).assertOk(200).at('data'), expected);
   });
 
-  test('of a type decide over its channels; what is absent takes its default again', async () => {
+  test('preferences of a type override the channels; omitted types get their default again', async () => {
     const types = { 'api_key.expiring': { email: true, inApp: false } };
     const set = (await put({ channels: on, types })).assertOk(200);
     assert.deepEqual(set.at('data'), { channels: on, types: { ...defaults, ...types } });

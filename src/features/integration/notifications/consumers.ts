@@ -7,7 +7,7 @@ import * as repository from './repository.ts';
 import { actionUrlOf, channelsFor } from './rules.ts';
 import { toChoice } from './service.ts';
 
-/** Queues a mail in the transaction of the change that it tells of. */
+/** Queues an email in the transaction of the change that causes it. */
 interface Mailbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function createNotifier({ mailbox, clock, config }: Deps): EventConsumer 
     const recipient = await repository.findRecipient(tx, workspaceId);
     if (recipient === undefined) return;
     const { accountId, mode, email, preference } = recipient;
-    // Notifications of both modes stand in one list.
+    // One list shows the notifications of both modes.
     const title = mode === 'test' ? `${words.title} (test mode)` : words.title;
     const { body, resource } = words;
     const actionUrl = actionUrlOf(config.PUBLIC_URL, resource, mode);

@@ -1,8 +1,7 @@
 /**
- * Notifications: what an account is told of, in its list and by mail.
- *
- * Terminology: a *channel* is a way to tell: in-app (the list of the API) or e-mail; a *notice* is what an event
- * says to a person, before the preferences decide over which channels it goes.
+ * Notifications of an account, in its list and by email. Terminology: a *channel* is a delivery path: in-app
+ * (the list of the API) or email; a *notice* is the text of an event for a person, before the preferences
+ * select its channels.
  */
 export { createNotifier } from './consumers.ts';
 export { notificationRoutes } from './routes.ts';

@@ -18,7 +18,7 @@ export interface NotificationFilter {
   types: readonly string[] | null;
 }
 
-/** Who is told of what happens in a workspace. */
+/** Account that is notified of events in a workspace. */
 export interface Recipient {
   accountId: string;
   mode: Mode;
@@ -74,7 +74,7 @@ export async function insertNotification(tx: Tx, row: Insertable<NotificationTab
   await tx.insertInto('notification').values(row).execute();
 }
 
-/** Whose notifications, and who reads them. */
+/** Account that owns the notifications, and the member who reads them. */
 export interface Reader {
   accountId: string;
   /** A member of the team; null for its owner, and for keys. */
@@ -114,7 +114,7 @@ function onPage(reader: Reader, { unread, types }: NotificationFilter, page: Pag
   const isRead =
     unread === undefined ? sql`true` : sql`${readAt(reader)} ${unread ? sql`is null` : sql`is not null`}`;
   const listed = { table: 'notification', prefix: 'ntf', of: { account_id: reader.accountId } } as const;
-  // There are indexes of what the owner has read, and has not; what a member has read stands beside.
+  // Indexes cover the read and unread ones of the owner; a member's are stored in a separate table.
   const isIndexed = reader.memberId === null && unread !== undefined;
   if (types === null) {
     return (isIndexed ? pageByIndexOrder : pagePerCombination)(page, { ...listed, where: isRead }, {});
@@ -188,7 +188,7 @@ export async function deleteNotification(db: Db, accountId: string, id: string):
   return numDeletedRows > 0n;
 }
 
-/** Of every account. */
+/** Deletes old notifications of every account. */
 export async function deleteNotificationsBefore(db: Db, time: Date): Promise<void> {
   await db.deleteFrom('notification').where('created_at', '<', time).execute();
 }

@@ -23,7 +23,7 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** Each member of a team has read what they have read; keys read for the owner. */
+/** Returns the reader: each team member has their own read state; keys share that of the owner. */
 function readerOf(caller: Caller): Reader {
   return { accountId: caller.accountId, memberId: teamMemberIdOf(caller) };
 }

@@ -1,13 +1,13 @@
 import type { EventDefinition, NoticeText, Severity } from '../../../events/catalogue.ts';
 import type { Mode } from '../../../kernel/access.ts';
 
-/** What a channel is called in preferences. */
+/** Channels by their name in preferences. */
 export interface Channels {
   email: boolean;
   inApp: boolean;
 }
 
-/** The types of events that people are told of, alphabetical, and how grave each is. */
+/** Event types that create notifications, alphabetical, with their severity. */
 export type NotificationTypes = ReadonlyMap<string, Severity>;
 
 export function notificationTypes(definitions: readonly EventDefinition[]): NotificationTypes {
@@ -18,12 +18,12 @@ export function notificationTypes(definitions: readonly EventDefinition[]): Noti
   );
 }
 
-/** In-app for all, e-mail for what cannot wait. */
+/** Returns the default channels: in-app for all, email for critical ones. */
 function defaultsOf(severity: Severity): Channels {
   return { email: severity === 'CRITICAL', inApp: true };
 }
 
-/** An account's choice; `types` holds only what it has chosen. */
+/** Preferences of an account; `types` holds only types that it has set. */
 export interface NotificationPreferences {
   channels: Channels;
   types: Readonly<Record<string, Channels>>;
@@ -58,7 +58,7 @@ export function channelsFor(
   return { email: channels.email && own.email, inApp: channels.inApp && own.inApp };
 }
 
-/** Where the dashboard shows what a notification is about, below `/dashboard`, by the type of the resource. */
+/** Dashboard pages of resources, relative to `/dashboard`, by resource type. */
 const PAGES: Readonly<Record<string, (id: string) => string>> = {
   WEBHOOK: (id) => `/webhooks/${id}`,
   INTEGRATION_DOMAIN: () => '/domains',
@@ -79,7 +79,7 @@ const PAGES: Readonly<Record<string, (id: string) => string>> = {
   DISCOUNT_CODE: () => '/monetization/codes',
 };
 
-/** @returns the address of its page, in its mode; null where it has none. */
+/** @returns the URL of the resource's page, in its mode; null when it has none. */
 export function actionUrlOf(
   publicUrl: string,
   { type, id }: NoticeText['resource'],

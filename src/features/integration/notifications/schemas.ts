@@ -36,7 +36,7 @@ const Channels = namedSchema(
   { email: true, inApp: true },
 );
 
-/** @param types what people can be told of. */
+/** @param types event types that create notifications. */
 export function preferenceSchemas(types: readonly string[]) {
   const description = `Of ${types.map((type) => `\`${type}\``).join(', ')}.`;
   const PreferencesIn = namedSchema(

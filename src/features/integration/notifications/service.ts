@@ -14,27 +14,27 @@ import {
 } from './rules.ts';
 
 /**
- * They belong to the account, so both of its modes share them (docs/decisions/tenancy.md). What is read, each member of
- * its team has for themselves.
+ * Notifications belong to the account, so both of its modes share them (docs/decisions/tenancy.md). The read
+ * state is separate for each member of its team.
  */
 export interface Notifications {
   list(reader: Reader, filter: NotificationFilter, page: PageRequest): Promise<NotificationRow[]>;
   /** @throws {AppError} NOT_FOUND. */
   get(reader: Reader, id: string): Promise<NotificationRow>;
   countUnread(reader: Reader): Promise<number>;
-  /** Reading again changes nothing. @throws {AppError} NOT_FOUND. */
+  /** Marks a notification as read. Idempotent. @throws {AppError} NOT_FOUND. */
   read(reader: Reader, id: string): Promise<NotificationRow>;
   /** @returns how many were unread. */
   readAll(reader: Reader): Promise<number>;
   /** @throws {AppError} NOT_FOUND. */
   remove(accountId: string, id: string): Promise<void>;
-  /** The types of events that people are told of, alphabetical. */
+  /** Event types that create notifications, alphabetical. */
   types: readonly string[];
-  /** With every type. */
+  /** Returns the preferences, with every type. */
   preferences(accountId: string): Promise<NotificationPreferences>;
   /** Replaces the whole choice; types that are absent take their default. @throws {AppError} BAD_REQUEST. */
   setPreferences(accountId: string, choice: NotificationPreferences): Promise<NotificationPreferences>;
-  /** Drops what is older than 90 days, read or not. */
+  /** Deletes notifications older than 90 days, read or not. */
   cleanUp(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ function found(row: NotificationRow | undefined): NotificationRow {
   return row;
 }
 
-/** What is stored of an account, or the defaults. */
+/** Returns the stored preferences of an account, or the defaults. */
 export function toChoice(row: PreferenceRow | undefined): NotificationPreferences {
   if (row === undefined) return DEFAULT_PREFERENCES;
   return { channels: { email: row.email, inApp: row.in_app }, types: row.types };

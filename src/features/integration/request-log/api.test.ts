@@ -27,7 +27,7 @@ const rowOf = (key: string, requestId: string) =>
     message: `the row of ${requestId}`,
   });
 
-/** The rows of a key's workspace, newest first, once there are so many. */
+/** Waits until a key's workspace has the given number of rows and returns them, newest first. */
 const rowsOf = (key: string, count: number, query = '?limit=100') =>
   waitFor(
     async () => {
@@ -95,7 +95,7 @@ describe('scope of a recording', { concurrency: true }, () => {
     assert.deepEqual(await list(key, `?requestId=${idOf(unknown)}`), []);
   });
 
-  test('all of 150 errors at once', async () => {
+  test('150 concurrent errors are all recorded', async () => {
     const { key } = await app.createKey();
     const answers = await Promise.all(Array.from({ length: 150 }, () => send(key, '/streams/none')));
     const sent = new Set(answers.map(idOf));
@@ -209,7 +209,7 @@ describe('GET /me/requests', () => {
     for (const [query, wanted] of expected) assert.deepEqual(await ids(query), wanted, query);
   });
 
-  test('pages by a cursor that is good for its filters alone', async () => {
+  test('requests are paged by a cursor that is valid only for its filters', async () => {
     const { key } = await app.createKey();
     const sent: string[] = [];
     for (let n = 0; n < 7; n++) sent.unshift(idOf(await send(key, `/streams/none${n}`)));
@@ -246,7 +246,7 @@ describe('GET /me/requests', () => {
     }
   });
 
-  test('shows a workspace its own alone, to keys with events:read', async () => {
+  test('a workspace sees only its own requests, with keys that have events:read', async () => {
     const { key, account } = await app.createKey();
     const { key: testKey } = await app.createKey({ account, mode: 'test' });
     const { key: foreign } = await app.createKey();
@@ -256,7 +256,7 @@ describe('GET /me/requests', () => {
       assert.deepEqual(await list(one, `?requestId=${mine}`), []);
       assert.deepEqual(await list(one), []);
     }
-    // The same id, sent by somebody else, is theirs.
+    // The same ID sent by another account belongs to that account.
     await app.request('GET', '/streams/none', { key: foreign, headers: { 'x-svc-request-id': mine } });
     assert.equal((await rowOf(foreign, mine)).status, 404);
     assert.equal((await list(key, `?requestId=${mine}`)).length, 1);
@@ -268,7 +268,7 @@ describe('GET /me/requests', () => {
   });
 });
 
-test('what was noted is written before the program ends', async () => {
+test('recorded requests are written before the program ends', async () => {
   const { key } = await app.createKey();
   const node = await startTestApp({ beside: app, clock });
   const answers = await Promise.all(

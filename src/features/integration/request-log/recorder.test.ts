@@ -13,7 +13,7 @@ const refusal = {
   ms: 1,
 } as const;
 
-/** A recorder whose writes end as the test says. */
+/** Opens a recorder whose writes have the outcome set by the test. */
 function open() {
   const written: (readonly RecordedRequest[])[] = [];
   const state = { answer: async () => {}, dropped: 0, warnings: 0 };
@@ -33,7 +33,7 @@ function open() {
     },
   });
   const note = (count: number) => {
-    // Of many keys: how much one may write is another question.
+    // Spread over many keys, so that the limit per key does not apply.
     for (let n = 0; n < count; n++) recorder.note({ ...refusal, keyId: `key_${n}` });
   };
   return { recorder, written, state, note };
@@ -69,7 +69,7 @@ test('a database that does not answer costs 5000 rows of memory; the rest is cou
   assert.equal(new Set(written.flat().map(({ id }) => id)).size, 5000);
 });
 
-test('a database that is away gets them when it is back, and is told of once', async () => {
+test('an unavailable database gets the rows when it is back, and one warning is logged', async () => {
   const { recorder, written, state, note } = open();
   state.answer = lost;
   note(600);

@@ -7,7 +7,7 @@ import { Sampler } from './rules.ts';
 
 const PAUSE_MS = 1000;
 const BATCH = 500;
-/** Some 2 MB: what is held while the database is slow or away. */
+/** Maximum rows, some 2 MB, buffered while the database is slow or unavailable. */
 const MAX_WAITING = 5000;
 
 /** One row to be. */
@@ -17,8 +17,8 @@ export interface RecordedRequest extends CompletedRequest {
 }
 
 /**
- * Takes requests down beside their way, and writes them in batches (docs/decisions/request-log.md): the first at
- * once, those that follow after a second, or as soon as they are 500.
+ * Records requests in the background and writes them in batches (docs/decisions/request-log.md): the first
+ * immediately, later ones after a second, or as soon as there are 500.
  */
 export interface Recorder {
   /** Never waits and never fails: what there is no room for is counted and dropped. */
@@ -32,7 +32,7 @@ interface Deps {
   write(rows: readonly RecordedRequest[]): Promise<void>;
   clock: Clock;
   log: Pick<Logger, 'warn'>;
-  /** So many rows are lost. */
+  /** Hook called with the number of rows that were dropped. */
   onRowsDropped(count: number): void;
 }
 

@@ -28,7 +28,7 @@ export interface RequestFilter {
   to: Date | undefined;
 }
 
-/** So many of the newest are looked through before requests are looked for by the indexes of the filters. */
+/** Newest rows scanned before the indexes of the filters are queried. */
 const NEAR = 300;
 
 export async function listRequests(
@@ -51,7 +51,10 @@ export async function listRequests(
   return found;
 }
 
-/** What one index has the rows of in order: of few rows in a row nothing else is read. */
+/**
+ * Returns the filter condition. One index has these rows in order, so that nothing else is read for sparse
+ * matches.
+ */
 function matching({ requestId, statuses, path, keyId }: RequestFilter): RawBuilder<unknown> {
   const parts = [sql`true`];
   if (requestId !== undefined) parts.push(sql`request_id = ${requestId}`);

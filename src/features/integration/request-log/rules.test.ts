@@ -17,7 +17,7 @@ describe('scope of a recording', () => {
     assert.equal(admitted(sampler, 10, false, 10_000), 10);
   });
 
-  test('a node with much to record keeps a tenth of what is beyond 1000 of either kind', () => {
+  test('a busy node records a tenth of the successes beyond 1000, both of first and of sampled ones', () => {
     const many = new Sampler();
     const ofKeys = Array.from({ length: 300 }, (_, n) => admitted(many, 10, false, 0, `key_${n}`));
     assert.equal(ofKeys.slice(0, 100).join(), Array(100).fill(10).join());
@@ -29,7 +29,7 @@ describe('scope of a recording', () => {
     assert.equal(admitted(busy, 10, false, 10_000), 10);
   });
 
-  test('every error, beside the successes, and one of a hundred in a flood', () => {
+  test('every error is recorded regardless of successes, and one of a hundred in a flood', () => {
     const sampler = new Sampler();
     admitted(sampler, 15, false);
     assert.equal(admitted(sampler, 2000, true), 2000);

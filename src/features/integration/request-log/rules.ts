@@ -1,14 +1,14 @@
 import { DAY_MS } from '../../../kernel/durations.ts';
 import { badRequest } from '../../../kernel/errors.ts';
 
-/** How long rows can be read (docs/concepts/requests.md). */
+/** Retention of rows (docs/concepts/requests.md). */
 export const RETENTION_MS = 7 * DAY_MS;
 
 const WINDOW_MS = 10_000;
-/** Of one key in each window. */
+/** Successes of one key recorded in each window before sampling begins. */
 const ALL_SUCCESSES = 10;
 const ONE_SUCCESS_IN = 10;
-/** Of all keys together, by each half of the rule (docs/decisions/request-log.md#cost). */
+/** Successes of all keys recorded by each half of the rule (docs/decisions/request-log.md#cost). */
 const SUCCESSES_OF_NODE = 1000;
 const ONE_BEYOND_IN = 10;
 /** More than any key's limit lets through: beyond are the refusals of a flood. */
@@ -43,7 +43,7 @@ export class Sampler {
     return isError ? admitsError(counts) : this.#admitsSuccess(counts);
   }
 
-  /** What is held is of those that call within one window, and no more. */
+  /** Starts a window: only the callers of one window are held in memory. */
   #begin(window: number): void {
     this.#window = window;
     this.#counts.clear();

@@ -17,7 +17,7 @@ interface Deps {
   basePath: string;
   /** False: nothing is recorded. */
   isOn: boolean;
-  /** So many rows are lost. */
+  /** Hook called with the number of rows that were dropped. */
   onRowsDropped(count: number): void;
 }
 
@@ -32,7 +32,7 @@ export interface RequestQuery {
 }
 
 export interface RequestLog extends Recorder {
-  /** Of the last 7 days. @throws {AppError} BAD_REQUEST that names the filter. */
+  /** Lists requests of the last 7 days. @throws {AppError} BAD_REQUEST that names the filter. */
   list(workspaceId: string, query: RequestQuery, page: PageRequest): Promise<RequestRow[]>;
 }
 

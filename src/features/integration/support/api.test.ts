@@ -49,7 +49,7 @@ async function events(id: string): Promise<[string, Record<string, unknown>, str
 }
 
 describe('a ticket', () => {
-  test('201 with the whole resource and its defaults; its message is beside it', async () => {
+  test('a new ticket gets 201 with the whole resource and its defaults; its message is a separate resource', async () => {
     const made = (await post('', { subject: 'A question', message: 'Why?' })).assertOk(201);
     const id = made.string('data.id');
     assert.match(id, /^tkt_[0-9a-hjkmnp-tv-z]{26}$/);
@@ -101,7 +101,7 @@ describe('a ticket', () => {
     });
   }
 
-  test('a message of a megabyte is refused, the longest one is kept as it is', async () => {
+  test('a message of a megabyte is rejected, and one of maximum length is stored unchanged', async () => {
     (await post('', { subject: 's', message: 'x'.repeat(2 ** 20) })).assertError('PAYLOAD_TOO_LARGE');
     const message = `${'ä'.repeat(9_998)}\n<`;
     assert.equal((await get(await open({ message }))).at('data.messages.0.message'), message);
@@ -109,7 +109,7 @@ describe('a ticket', () => {
 });
 
 describe('the conversation', () => {
-  test('goes back and forth, and is told of', async () => {
+  test('replies go in both directions and emit events', async () => {
     const id = await open();
     clock.advance(1000);
     const answered = await desk.answer(id, 'Because.');
@@ -138,7 +138,7 @@ describe('the conversation', () => {
     assert.deepEqual(notices.at('data.0.resource'), { type: 'SUPPORT_TICKET', id });
   });
 
-  test('a reply reopens what is resolved; a closed ticket takes none', async () => {
+  test('a reply reopens a resolved ticket and is rejected on a closed one', async () => {
     const id = await open();
     await desk.change(id, { status: 'RESOLVED' });
     assert.equal(await statusOf(id), 'RESOLVED');
@@ -151,7 +151,7 @@ describe('the conversation', () => {
     assert.equal((await get(id)).list('data.messages').length, 2);
   });
 
-  test('closing is told of once, and again changes nothing', async () => {
+  test('closing emits one event and is idempotent', async () => {
     const id = await open();
     await desk.answer(id, 'Because.');
     (await post(`/${id}/close`)).assertOk(200);
@@ -165,11 +165,11 @@ describe('the conversation', () => {
     );
   });
 
-  test('what has been resolved for seven days is closed by the worker, but not what was reopened', async () => {
+  test('the worker closes tickets resolved for seven days, except reopened ones', async () => {
     const [kept, reopened] = [await open(), await open()];
     for (const id of [kept, reopened]) await desk.change(id, { status: 'RESOLVED' });
     clock.advance(DAY);
-    // Again changes nothing: the seven days go on.
+    // Repeating the change does not restart the seven days.
     await desk.change(kept, { status: 'RESOLVED' });
     (await post(`/${reopened}/messages`, { message: 'No.' })).assertOk(201);
     clock.advance(6 * DAY - 1);
@@ -297,7 +297,7 @@ describe('limits', () => {
     assert.match(refused.headers['retry-after'] ?? '', /^\d+$/);
     const second = await newKey();
     for (let count = 0; count < 10; count++) made.push(await open({}, second));
-    // Of a crowd that asks at once, five find a place.
+    // Five of eight concurrent requests get a slot.
     const third = await newKey();
     const crowd = await Promise.all(
       Array.from({ length: 8 }, () => post('', { subject: 's', message: 'm' }, third)),
@@ -313,7 +313,7 @@ describe('limits', () => {
     await open({}, third);
   });
 
-  test('more openings at once than there are connections to the database', async () => {
+  test('more tickets can be opened concurrently than there are database connections', async () => {
     const node = await startTestApp({ beside: app, clock, env: { DATABASE_POOL: '2' } });
     try {
       const body = { subject: 's', message: 'm' };

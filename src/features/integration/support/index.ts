@@ -1,4 +1,4 @@
-/** Support: tickets of an account, answered by the operator, and reports of what is public. */
+/** Support: tickets of an account, answered by the operator, and reports of public pages. */
 export { adminSupportRoutes } from './admin.routes.ts';
 export { supportEvents } from './events.ts';
 export { reportPages } from './report.pages.ts';

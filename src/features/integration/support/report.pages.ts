@@ -23,7 +23,7 @@ type Asked = FastifyRequest<{ Params: { subject: string }; Body: unknown }>;
 const FORM_BYTES = MAX_REPORT * 12 + 4096;
 const REPORTS: Limit = { bucket: 'reports', per: 'ip', max: 10, windowSec: 3600, refusal: 'RATE_LIMITED' };
 
-/** `/report/:subject`, for everybody (docs/concepts/support.md#reports). */
+/** Registers the public pages `/report/:subject` (docs/concepts/support.md#reports). */
 export function reportPages({ reports, assets, counters }: Deps): (app: FastifyInstance) => void {
   return (app) => {
     // Separate scope, because all other bodies are JSON.

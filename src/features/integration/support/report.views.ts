@@ -4,7 +4,7 @@ import type { AppError } from '../../../kernel/errors.ts';
 import { html } from '../../../platform/html.ts';
 import { MAX_REPORT, REASONS, type Reported } from './rules.ts';
 
-/** The words of the form with which people report what is public; it works without any script. */
+/** Texts of the form that reports a public page; it works without scripts. */
 
 const NOUNS: Readonly<Record<Reported['type'], string>> = {
   VIDEO: 'video',
@@ -14,7 +14,7 @@ const NOUNS: Readonly<Record<Reported['type'], string>> = {
 
 const noindex = html`<meta name="robots" content="noindex">`;
 
-/** What was written, and what is wrong with it. */
+/** Submitted values of the form, and its error. */
 export interface FormState {
   reason: string;
   message: string;

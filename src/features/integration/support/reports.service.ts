@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../../platform/db/index.ts';
 import * as repository from './repository.ts';
 import { MAX_REPORT, type Reported, reportedOf } from './rules.ts';
 
-/** What somebody says about something that is public. */
+/** Input of the report form. */
 export interface ReportIn {
   reason: string;
   message: string;
@@ -14,11 +14,11 @@ export interface ReportIn {
   email: string;
 }
 
-/** Reports of public pages: ABUSE tickets of nobody's account (docs/concepts/support.md#reports). */
+/** Reports of public pages: ABUSE tickets without an account (docs/concepts/support.md#reports). */
 export interface Reports {
   /**
    * @param subject `vid_…`, `str_…` or `@username`.
-   * @throws {AppError} BAD_REQUEST with the field; NOT_FOUND for what has no form.
+   * @throws {AppError} BAD_REQUEST with the field; NOT_FOUND for subjects without a form.
    */
   report(subject: string, input: ReportIn): Promise<void>;
 }
@@ -30,7 +30,7 @@ interface Deps {
     enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
   };
   config: { ABUSE_EMAIL: string | undefined; PUBLIC_URL: string };
-  /** Is there such a thing, whoever may see it? */
+  /** Reports whether the reported resource exists, regardless of its visibility. */
   exists(reported: Reported): Promise<boolean>;
 }
 
@@ -50,7 +50,7 @@ export function createReports({ db, clock, mailbox, config, exists }: Deps): Rep
       if (reporter === null && email.trim() !== '') {
         throw badRequest('email', 'Enter a valid email address, or leave it empty.');
       }
-      // Nobody learns here whether it is there.
+      // The response does not reveal whether the resource exists.
       if (!(await exists(reported))) return;
       const now = clock.now();
       await db.transaction().execute(async (tx) => {

@@ -16,7 +16,7 @@ const clock = new TestClock(NOW);
 let app: TestApp;
 let operator: Browser;
 let key: string;
-/** Of a stream, which is reported. */
+/** Identifies the reported stream. */
 let streamId: string;
 let username: string;
 
@@ -34,7 +34,7 @@ after(() => app.close());
 beforeEach(() => clock.advance(DAY));
 
 let visitors = 0;
-/** Somebody else each time, unless `ip` says who. */
+/** Visits the report page from a new address each time, unless `ip` is given. */
 async function visit(subject: string, form?: Record<string, string>, ip = `198.51.100.${++visitors}`) {
   const { statusCode, body } = await send(`${app.url}/report/${subject}`, {
     method: form === undefined ? 'GET' : 'POST',
@@ -51,7 +51,7 @@ const newest = async () => Object((await tickets('?limit=1'))[0]);
 const mailsTo = async (to: string) => (await app.container.mailbox.list()).filter((mail) => mail.to === to);
 
 describe('a report', () => {
-  test('of a stream is an ABUSE ticket that the operator alone sees, and a mail', async () => {
+  test('a report of a stream creates an ABUSE ticket visible only to the operator, and an email', async () => {
     const form = await visit(streamId);
     assert.equal(form.status, 200);
     assert.match(form.text, new RegExp(`Report this live stream[^]*href="/watch/${streamId}"`));
@@ -75,7 +75,7 @@ describe('a report', () => {
     );
   });
 
-  test('of a channel needs no more than a reason', async () => {
+  test('a report of a channel needs only a reason', async () => {
     assert.match((await visit(`@${username}`, { reason: 'Fraud or spam' })).text, /Thank you/);
     const ticket = await newest();
     assert.deepEqual([ticket.reported.id, ticket.reporterEmail], [username, null]);
@@ -83,7 +83,7 @@ describe('a report', () => {
     assert.match(await commandLine(app, 'support', 'show', '--id', ticket.id), /of anonymous/);
   });
 
-  test('of what is not there looks the same, and is none; what has no form is 404', async () => {
+  test('a report of a missing resource gets the same page and creates no ticket; a subject without a form is 404', async () => {
     const before = (await tickets()).length;
     for (const subject of [newId('vid'), newId('str'), '@nobody-of-this-name']) {
       assert.match((await visit(subject, FRAUD)).text, /Thank you/);
@@ -95,7 +95,7 @@ describe('a report', () => {
     }
   });
 
-  test('keeps what was written where something is wrong with it', async () => {
+  test('a report form with an error keeps the entered values', async () => {
     const wrong = [
       [{ ...FRAUD, email: 'nowhere' }, 'email'],
       [{ ...FRAUD, message: 'x'.repeat(4001) }, 'message'],
@@ -115,13 +115,13 @@ describe('a report', () => {
     assert.equal(status, 200, text);
   });
 
-  test('of one address comes ten times an hour', async () => {
+  test('a client address can submit ten reports an hour', async () => {
     for (let n = 0; n < 10; n++) assert.equal((await visit(streamId, FRAUD, '203.0.113.9')).status, 200);
     assert.equal((await visit(streamId, FRAUD, '203.0.113.9')).status, 429);
     assert.equal((await visit(streamId, FRAUD)).status, 200);
   });
 
-  test('is answered by mail, and whose it was is forgotten 90 days after it is closed', async () => {
+  test('a report is answered by email, and its reporter is deleted 90 days after it is closed', async () => {
     await visit(streamId, { ...FRAUD, email: 'grace@example.com' });
     const { id } = await newest();
     const reply = { body: { message: 'It is gone.' } };
@@ -142,7 +142,7 @@ describe('a report', () => {
     clock.advance(2 * DAY);
     await runTask(app.container, 'resolved tickets');
     assert.equal(await whose(), null);
-    // The session is over by now.
+    // The session has expired by now.
     await operator.signIn({ email: OPERATOR });
   });
 });
@@ -178,7 +178,7 @@ describe('the operator’s side', () => {
     assert.deepEqual([partner.at('data.priority'), partner.at('data.messages.1.author')], ['HIGH', 'STAFF']);
   });
 
-  test('is for administrators: no key and no other session', async () => {
+  test('only administrators have access: keys and other sessions are rejected', async () => {
     const email = 'creator@example.com';
     await app.container.accounts.create({ email, password: PASSWORD, verified: true });
     const creator = new Browser(app);
@@ -197,7 +197,7 @@ describe('the operator’s side', () => {
     }
   });
 
-  test('a ticket of 1 MB is refused, and says why', async () => {
+  test('a ticket of 1 MB is rejected with a clear error', async () => {
     const open = (message: string) =>
       app.request('POST', '/support/tickets', { key, body: { subject: 'Long', message } });
     (await open('x'.repeat(10_001))).assertError('BAD_REQUEST', 'message');

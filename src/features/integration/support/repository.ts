@@ -11,13 +11,13 @@ import {
 export type TicketRow = Selectable<SupportTicketTable>;
 export type MessageRow = Selectable<SupportMessageTable>;
 
-/** What is absent lets every ticket pass. */
+/** Filters of tickets; an absent filter matches every ticket. */
 export interface TicketFilter {
   status?: readonly TicketRow['status'][] | undefined;
   category?: readonly TicketRow['category'][] | undefined;
 }
 
-/** Whose tickets: an account's, or all for the operator. */
+/** Owner of the tickets: one account, or any for the operator. */
 export type TicketScope = { accountId: string } | 'ANY';
 
 function selectTickets(db: Db, whose: TicketScope) {
@@ -53,7 +53,7 @@ export function lockTicket(tx: Tx, whose: TicketScope, id: string): Promise<Tick
   return selectTickets(tx, whose).where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 }
 
-/** How many tickets an account has, and how many of them are not CLOSED. */
+/** Counts the tickets of an account, and those that are not CLOSED. */
 export async function countTickets(tx: Tx, accountId: string): Promise<{ all: number; unclosed: number }> {
   return tx
     .selectFrom('support_ticket')
@@ -101,7 +101,7 @@ export async function countMessages(tx: Tx, ticketId: string): Promise<number> {
   return row.count;
 }
 
-/** Of every account, those that were resolved no later than that. */
+/** Lists tickets of any account that were resolved no later than `time`. */
 export async function resolvedBefore(db: Db, time: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('support_ticket')
@@ -119,7 +119,7 @@ export async function nextReport(tx: Tx): Promise<number> {
   return rows[0]?.number ?? 1;
 }
 
-/** Addresses of reports that were closed before that are not needed any more. */
+/** Deletes the reporter emails of reports closed before the given time. */
 export async function deleteReporterEmails(db: Db, closedBefore: Date): Promise<void> {
   await db
     .updateTable('support_ticket')

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 import { nextStatus, TICKET_ACTIONS } from './rules.ts';
 
-/** What each deed makes of each state; a dash is refused. */
+/** Expected state after each action in each state; a dash means rejection. */
 const TABLE = `
   from      PARTNER_REPLIES  STAFF_REPLIES  RESOLVE   CLOSE
   OPEN      OPEN             PENDING        RESOLVED  CLOSED
@@ -16,7 +16,7 @@ const [head = [], ...rows] = TABLE.trim()
   .split('\n')
   .map((line) => line.trim().split(/\s+/));
 
-test('the table has every state and every deed', () => {
+test('the table has every state and every action', () => {
   assert.deepEqual(head.slice(1), [...TICKET_ACTIONS]);
   assert.deepEqual(
     rows.map(([state]) => state),
@@ -27,7 +27,7 @@ test('the table has every state and every deed', () => {
 for (const status of VALUES.support_ticket.status) {
   for (const [index, deed] of TICKET_ACTIONS.entries()) {
     const expected = rows.find(([state]) => state === status)?.[index + 1];
-    test(`${status}, ${deed}: ${expected}`, () => {
+    test(`${status}, ${deed} results in ${expected}`, () => {
       assert.equal(nextStatus(status, deed) ?? '-', expected);
     });
   }

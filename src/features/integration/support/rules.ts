@@ -6,14 +6,14 @@ import type {
 /** All of docs/concepts/support.md#limits. */
 export const MAX_SUBJECT = 200;
 export const MAX_MESSAGE = 10_000;
-/** Of one ticket, before the partner has to open another one. */
+/** Maximum messages of one ticket, before the partner has to open another one. */
 export const MAX_MESSAGES = 200;
-/** Of one account that are not CLOSED. */
+/** Maximum tickets of one account that are not CLOSED. */
 export const MAX_OPEN_TICKETS = 25;
-/** So long a RESOLVED ticket waits for an objection. */
+/** Time after which a RESOLVED ticket is closed. */
 export const RESOLVED_MS = 7 * 86_400_000;
 
-/** After a report is closed, the address of whoever made it is kept so long. */
+/** Retention of the reporter's email after a report is closed. */
 export const REPORTER_EMAIL_RETENTION_MS = 90 * 86_400_000;
 
 export const TICKET_ACTIONS = ['PARTNER_REPLIES', 'STAFF_REPLIES', 'RESOLVE', 'CLOSE'] as const;
@@ -27,13 +27,13 @@ const NEXT: Record<TicketAction, Record<SupportTicketStatus, SupportTicketStatus
   CLOSE: { OPEN: 'CLOSED', PENDING: 'CLOSED', RESOLVED: 'CLOSED', CLOSED: 'CLOSED' },
 };
 
-/** Where the deed takes a ticket; null where it is refused. */
+/** Returns the state after an action; null when the action is rejected. */
 export function nextStatus(status: SupportTicketStatus, deed: TicketAction): SupportTicketStatus | null {
   return NEXT[deed][status];
 }
 
 export const MAX_REPORT = 4000;
-/** What a report says is wrong. */
+/** Reasons that the report form offers. */
 export const REASONS = [
   'Violence, hate or harassment',
   'Sexual content or child safety',
@@ -42,12 +42,12 @@ export const REASONS = [
   'Something else',
 ] as const;
 
-/** What a report is about. */
+/** Subject of a report. */
 export interface Reported {
   type: SupportTicketReportedType;
-  /** Of a channel the user name. */
+  /** ID of the resource; of a channel, the username. */
   id: string;
-  /** Of its page. */
+  /** Path of its page. */
   path: string;
 }
 

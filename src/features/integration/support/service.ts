@@ -26,7 +26,7 @@ interface Deps {
   mailbox: Mailbox;
 }
 
-/** Who opens a ticket, and where its events go. */
+/** Account that opens a ticket, and workspace that gets its events. */
 interface Opener {
   accountId: string;
   workspaceId: string;
@@ -47,30 +47,35 @@ export interface Support {
   open(opener: Opener, input: TicketIn): Promise<TicketRow>;
   list(whose: TicketScope, filter: TicketFilter, page: PageRequest): Promise<TicketRow[]>;
   get(whose: TicketScope, id: string): Promise<Conversation>;
-  /** By the partner. @throws {AppError} CONFLICT when it is closed or has too many messages. */
+  /** Adds a partner's message. @throws {AppError} CONFLICT when it is closed or has too many messages. */
   reply(accountId: string, id: string, message: string): Promise<MessageRow>;
-  /** Again changes nothing. */
+  /** Closes a ticket. Idempotent. */
   close(whose: TicketScope, id: string): Promise<TicketRow>;
-  /** By the operator. @throws {AppError} BAD_REQUEST, field `message`; CONFLICT when it is closed. */
+  /**
+   * Adds an operator's message. @throws {AppError} BAD_REQUEST, field `message`; CONFLICT when it is closed.
+   */
   answer(id: string, message: string): Promise<MessageRow>;
-  /** By the operator; again changes nothing. @throws {AppError} CONFLICT for resolving one that is closed. */
+  /**
+   * Changes a ticket for the operator; idempotent. @throws {AppError} CONFLICT for resolving one that is
+   * closed.
+   */
   change(id: string, change: TicketChange): Promise<TicketRow>;
-  /** Closes what has been resolved for seven days, and forgets who has reported what was closed long ago. */
+  /** Closes tickets resolved for seven days, and deletes the reporter emails of reports closed long ago. */
   closeResolved(): Promise<void>;
 }
 
-/** What is absent stays. */
+/** Changes to a ticket; omitted fields are unchanged. */
 export interface TicketChange {
   status?: 'RESOLVED' | 'CLOSED' | undefined;
   priority?: TicketRow['priority'] | undefined;
 }
 
-/** Where the operator's answer to a report goes. */
+/** Sends the operator's reply to a report. */
 interface Mailbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
 
-/** In one run of the task; the rest waits for the next one. */
+/** Maximum tickets processed in one run of the task; the rest waits for the next one. */
 const BATCH = 500;
 
 /** One change of a ticket, in its transaction and under its lock. */
@@ -224,7 +229,7 @@ async function tell(
   { tx, append, ticket: { id, number, workspace_id: workspaceId } }: Pick<Change, 'tx' | 'append' | 'ticket'>,
   event: typeof supportTicketReplied | typeof supportTicketClosed,
 ): Promise<void> {
-  // A report is nobody's.
+  // A report belongs to no workspace.
   if (workspaceId === null) return;
   const sequence = await nextSequence(tx, 'support_ticket', id);
   await append(event, workspaceId, { ticketId: id, number, sequence });

@@ -150,7 +150,7 @@ describe('reading and deleting', () => {
     assert.deepEqual(paged, ids);
   });
 
-  test('the catalogue is an array of strings, sorted, and has no other method', async () => {
+  test('the catalog is a sorted array of strings and has no other method', async () => {
     const events = (await app.request('GET', '/me/webhooks/events', { key })).assertOk(200).list('data');
     assert.deepEqual(events, events.map(String).sort());
     for (const type of ['stream.live', 'stream.ended', 'stream.broadcast_started', 'webhook.test']) {
@@ -263,7 +263,7 @@ describe('GET /me/webhooks/{id}/deliveries', () => {
       .list('data')
       .map((item) => Object(item).id);
 
-  test('has every field of a row, and not what was sent', async () => {
+  test('a delivery has every field of its row, but not the sent body', async () => {
     const rows = (await read()).assertOk(200).list('data');
     assert.equal(rows.length, 25);
     const { id: first, eventId: event, ...row } = Object(rows[2]);
@@ -316,7 +316,7 @@ describe('GET /me/webhooks/{id}/deliveries', () => {
     (await read('?trigger=EVENT,X')).assertError('BAD_REQUEST', 'trigger');
   });
 
-  test('a cursor is good for its own list and filters only', async () => {
+  test('a cursor is valid only for its own list and filters', async () => {
     const next = encodeURIComponent((await read('?limit=5')).string('pagination.nextCursor'));
     (await read(`?limit=5&status=FAILED&cursor=${next}`)).assertError('BAD_REQUEST', 'cursor');
     (await read('?cursor=abc')).assertError('BAD_REQUEST', 'cursor');

@@ -36,7 +36,7 @@ interface Deps {
   timeoutMs: number;
 }
 
-/** How the one attempt of a test or a replay ended. */
+/** Outcome of the only attempt of a test or a replay. */
 export interface SingleOutcome {
   deliveryId: string;
   eventId: string;
@@ -68,15 +68,15 @@ export interface RecoverInput {
   events?: string[];
 }
 
-/** What partners send by hand. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/** Deliveries that partners send manually. Each ID is looked up in the workspace: NOT_FOUND otherwise. */
 export interface WebhookAttempts {
-  /** Sends a synthetic `webhook.test`, whatever `events` and `isActive` say, and waits for the answer. */
+  /** Sends a synthetic `webhook.test`, regardless of `events` and `isActive`, and waits for the response. */
   test(workspaceId: string, id: string): Promise<SingleOutcome>;
   /**
-   * Sends the event of a past delivery once more: the same id and body, a fresh signature, the current url
-   * and secret. A pending retry of it stays as it is.
+   * Sends the event of a past delivery again: identical ID and body, a fresh signature, the current url and
+   * secret. A pending retry of it is unchanged.
    *
-   * @throws {AppError} NOT_FOUND also when the event is no longer kept.
+   * @throws {AppError} NOT_FOUND also when the event has expired.
    */
   replay(workspaceId: string, id: string, deliveryId: string): Promise<SingleOutcome>;
   /**
@@ -95,7 +95,7 @@ export interface WebhookAttempts {
   recover(workspaceId: string, id: string, input: RecoverInput): Promise<number>;
 }
 
-/** Longer than an attempt and its finish take: until then no worker makes the attempt as well. */
+/** Longer than an attempt and its finish take: until then no worker repeats the attempt. */
 const LEASE_MARGIN_SEC = 20;
 const NOTE =
   'Nothing was sent. Real deliveries have no SVC-Event-Timestamp header and include livemode in the body; read t from SVC-Signature.';
@@ -167,7 +167,7 @@ export function createAttempts(
   };
 }
 
-/** Where an attempt goes and what signs it. */
+/** Target of an attempt and its signing secret. */
 type Target = Pick<WebhookRow, 'id' | 'workspace_id' | 'url' | 'secret'>;
 
 /** Locked: nothing may be signed with a secret that is being replaced. @throws {AppError} NOT_FOUND. */
@@ -194,7 +194,7 @@ function singleAttempts(deps: Deps) {
         leaseSec,
       }),
 
-    /** @throws {AppError} NOT_FOUND when the webhook was deleted meanwhile. */
+    /** @throws {AppError} NOT_FOUND when the webhook has been deleted in the meantime. */
     async make(
       webhook: Target,
       event: RetainedEvent,

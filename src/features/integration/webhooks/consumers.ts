@@ -9,7 +9,7 @@ export const enqueueDeliveries = onAny(async (tx, event) => {
   await enqueue(tx, event, patternsOf(event.type), toldOf(event));
 });
 
-/** The webhook that the event tells of, when it is not told of itself. */
+/** Returns the webhook that is the subject of the event and must not receive it, or null. */
 function toldOf(event: StoredEvent): string | null {
   const isOfItself = isEvent(event, webhookFailing) || isEvent(event, webhookSecretRotated);
   return isOfItself ? event.data.webhookId : null;

@@ -19,7 +19,7 @@ export const webhookTest = defineEvent({
   },
 });
 
-/** Never sent to the webhook that it tells of. */
+/** Never sent to the webhook that is its subject. */
 export const webhookFailing = defineEvent({
   type: 'webhook.failing',
   description:
@@ -41,7 +41,7 @@ export const webhookFailing = defineEvent({
   },
 });
 
-/** Never sent to the webhook that it tells of. */
+/** Never sent to the webhook that is its subject. */
 export const webhookSecretRotated = defineEvent({
   type: 'webhook.secret_rotated',
   description: 'Another webhook has a new signing secret. Never sent to that webhook.',

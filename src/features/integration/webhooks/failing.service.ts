@@ -19,12 +19,15 @@ interface Deps {
   autoDisableDays: number;
 }
 
-/** From here on a run of failures is no accident (docs/decisions/events-and-deliveries.md#types). */
+/**
+ * Failures in a row from which a webhook is considered failing
+ * (docs/decisions/events-and-deliveries.md#types).
+ */
 const FAILURES = 20;
 
 /**
- * Tells of webhooks that fail for long, switches them off where the operator wants it, and cancels what a
- * delivery that was under way has left to one that is off.
+ * Notifies of webhooks that keep failing, deactivates them if the operator configured it, and cancels jobs
+ * that a delivery in flight left for an inactive webhook.
  */
 export interface FailureMonitor {
   run(): Promise<void>;

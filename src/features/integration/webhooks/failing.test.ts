@@ -74,7 +74,7 @@ async function told(): Promise<{ type: string; data: Record<string, unknown>; to
 }
 
 describe('a run of failures', () => {
-  test('is counted from its first failure, and ends with a success', async () => {
+  test('a run of failures is counted from its first failure and ends with a success', async () => {
     const id = await addWebhook();
     await attempts(id, [true, false, false]);
     const since = (await state(id)).failing_since;
@@ -144,7 +144,7 @@ describe('webhook.failing', () => {
 });
 
 describe('switching off by itself', () => {
-  test('is the operator’s wish alone, after so many days of failures alone', async () => {
+  test('webhooks are deactivated only if configured, after that number of days with only failures', async () => {
     const id = await addWebhook();
     await attempts(id, failures(20));
     clock.advance(5 * 24 * HOUR_MS);

@@ -71,7 +71,7 @@ const pending = async (id: string) =>
   (await call('GET', `/me/webhooks/${id}`)).assertOk(200).at('data.stats.pendingCount');
 
 describe('PATCH /me/webhooks/{id}', () => {
-  test('changes what is given and nothing else; never the secret', async () => {
+  test('PATCH changes only the given fields, never the secret', async () => {
     const { id, secret } = await addWebhook({ events: ['stream.live'], description: 'a' });
     const before = Object((await call('GET', `/me/webhooks/${id}`)).at('data'));
     const changed = (
@@ -146,7 +146,7 @@ describe('PATCH /me/webhooks/{id}', () => {
 });
 
 describe('POST /me/webhooks/{id}/rotate-secret', () => {
-  test('the new secret signs from here on; the other webhooks are told, this one is not', async () => {
+  test('deliveries are signed with the new secret, and other webhooks get the event, but not this one', async () => {
     const { id, secret } = await addWebhook({ url: `${sink.url}/one` });
     const other = await addWebhook({ url: `${sink.url}/other` });
     const rotated = (await call('POST', `/me/webhooks/${id}/rotate-secret`)).assertOk(200);
@@ -186,7 +186,7 @@ describe('POST /me/webhooks/{id}/rotate-secret', () => {
 });
 
 describe('POST /me/webhooks/{id}/test', () => {
-  test('sends webhook.test to this one alone, whatever it subscribes to and although it is off', async () => {
+  test('a test sends webhook.test only to this webhook, regardless of its subscriptions and even if inactive', async () => {
     const { id, secret } = await addWebhook({ events: ['stream.live'], isActive: false });
     await addWebhook({ url: `${sink.url}/other` });
     sink.reply = () => ({ status: 202, body: 'thanks' });
@@ -217,7 +217,7 @@ describe('POST /me/webhooks/{id}/test', () => {
     assert.equal((await call('GET', `/me/webhooks/${id}`)).at('data.stats.successCount'), 1);
   });
 
-  test('a failure is one attempt, answered at once', async () => {
+  test('a failed test makes one attempt and returns immediately', async () => {
     const { id } = await addWebhook();
     sink.reply = () => ({ status: 500 });
     const failed = (await call('POST', `/me/webhooks/${id}/test`)).assertOk(200);
@@ -233,7 +233,7 @@ describe('POST /me/webhooks/{id}/test', () => {
 });
 
 describe('POST /me/webhooks/{id}/deliveries/{deliveryId}/replay', () => {
-  test('sends the same event once more, with the current url and secret; a pending retry stays', async () => {
+  test('a replay sends an identical event with the current url and secret; a pending retry is unchanged', async () => {
     const { id } = await addWebhook();
     sink.reply = () => ({ status: 500 });
     await makeStream();
@@ -258,7 +258,7 @@ describe('POST /me/webhooks/{id}/deliveries/{deliveryId}/replay', () => {
     assert.equal(again.at('data.eventId'), failed.eventId);
   });
 
-  test('an event that is no longer kept is 404 and says so; so is a delivery of another webhook', async () => {
+  test('replaying an expired event is 404 with an explanation; so is a delivery of another webhook', async () => {
     const { id } = await addWebhook();
     const other = await addWebhook();
     const deliveryId = newId('dlv');
@@ -282,7 +282,7 @@ describe('POST /me/webhooks/{id}/deliveries/{deliveryId}/replay', () => {
 describe('POST /me/webhooks/{id}/recover', () => {
   const since = '2020-01-01T00:00:00Z';
 
-  test('fires what was missed: before it existed, while it was off, and what waits for a retry', async () => {
+  test('recovery sends missed events: from before creation, from inactive times, and pending retries', async () => {
     await makeStream();
     const { id } = await addWebhook({ events: ['stream.created'] });
     sink.reply = () => ({ status: 500 });
@@ -308,7 +308,7 @@ describe('POST /me/webhooks/{id}/recover', () => {
     assert.deepEqual(nothing.at('data'), { queued: 0 });
   });
 
-  test('a retry that waits is brought forward, not doubled, however many recover at once', async () => {
+  test('a pending retry is brought forward, not doubled, even by concurrent recoveries', async () => {
     const { id } = await addWebhook({ events: ['stream.*'] });
     sink.reply = () => ({ status: 500 });
     await makeStream();
@@ -325,7 +325,7 @@ describe('POST /me/webhooks/{id}/recover', () => {
     await untilRows(id, 1, '?trigger=RECOVER');
   });
 
-  test('looks at its time and its types only, and never at what was meant for one webhook', async () => {
+  test('recovery uses only its time range and types, and skips events meant for one webhook', async () => {
     await makeStream();
     const { id } = await addWebhook({ events: ['stream.*', 'webhook.*'] });
     const recover = async (body: object) =>

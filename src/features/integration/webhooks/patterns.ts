@@ -2,9 +2,9 @@ import type { EventCatalogue } from '../../../events/catalogue.ts';
 import { badRequest } from '../../../kernel/errors.ts';
 
 /**
- * Patterns as they are stored: each once, and nothing at all for `*`, which is every type.
+ * Returns patterns as they are stored: without duplicates, and empty for `*`, which is every type.
  *
- * @throws {AppError} BAD_REQUEST, field `events.<n>`, for what matches no type of the catalogue.
+ * @throws {AppError} BAD_REQUEST, field `events.<n>`, for a pattern that matches no type of the catalog.
  */
 export function parsePatterns(catalogue: EventCatalogue, patterns: readonly string[]): string[] {
   const unknown = patterns.findIndex((pattern) => pattern !== '*' && !catalogue.isPattern(pattern));

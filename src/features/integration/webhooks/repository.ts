@@ -48,7 +48,7 @@ export function findWebhook(db: Db, workspaceId: string, id: string): Promise<We
   return selectWebhooks(db, workspaceId).where('id', '=', id).executeTakeFirst();
 }
 
-/** Is it one of the workspace? */
+/** Reports whether the webhook belongs to the workspace. */
 export async function hasWebhook(db: Db, workspaceId: string, id: string): Promise<boolean> {
   const row = await db
     .selectFrom('webhook')
@@ -170,7 +170,7 @@ interface Run {
   since: Date;
 }
 
-/** Active webhooks with such a run of failures of which nobody was told yet. */
+/** Lists active webhooks with such a run of failures and no notification yet. */
 export function listUnnotifiedFailing(db: Db, { failures, since }: Run) {
   return db
     .selectFrom('webhook')
@@ -204,7 +204,7 @@ export interface DeliveryFilter {
   trigger?: readonly DeliveryTrigger[] | undefined;
 }
 
-/** So many of the newest are looked through before deliveries are looked for by the indexes of the filters. */
+/** Newest rows scanned before the indexes of the filters are queried. */
 const NEAR = 300;
 
 export async function listDeliveries(
@@ -236,8 +236,8 @@ export async function listDeliveries(
 }
 
 /**
- * Of each type and status, or of what was sent by hand, there is a page in an index, which has the page of all
- * (docs/decisions/lists-and-ids.md#logs).
+ * Selects one page per type and status, or of manual deliveries, from an index; together they contain the
+ * page of all (docs/decisions/lists-and-ids.md#logs).
  */
 function foundDeliveries(
   { status, eventType, eventId, trigger }: DeliveryFilter,
@@ -255,7 +255,7 @@ function foundDeliveries(
     lateral (${from} and ${sql.join(equal, sql` and `)} ${ordered}) one ${ordered}`;
 }
 
-/** Few deliveries are: there is an index of these alone. */
+/** Reports whether only manual deliveries are requested: they are few and have an index of their own. */
 function isByHand(trigger: DeliveryFilter['trigger']): trigger is readonly DeliveryTrigger[] {
   return trigger !== undefined && !trigger.includes('EVENT');
 }
@@ -270,7 +270,7 @@ function matchingDeliveries({ status, eventType, eventId, trigger }: DeliveryFil
   return sql.join(parts, sql` and `);
 }
 
-/** What waits for its next attempt. Ids count up in the order in which they were planned. */
+/** Lists the jobs waiting for their next attempt. IDs ascend in the order of planning. */
 export function listPending(db: Db, workspaceId: string, webhookId: string, page: PageRequest) {
   return (
     db

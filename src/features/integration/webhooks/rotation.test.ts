@@ -31,7 +31,7 @@ for (const what of ['test', 'replay']) {
     const first = (await call('POST', `${path}/test`)).assertOk(200).string('data.deliveryId');
     sink.requests.length = 0;
     const again = what === 'test' ? `${path}/test` : `${path}/deliveries/${first}/replay`;
-    /** Two alone are sure to get the lock in their order. */
+    /** Only two requests are certain to get the lock in order. */
     const before = async (change: () => Promise<TestResponse>) => {
       const [changed, answer] = await withLockContention(
         app.container.sql,

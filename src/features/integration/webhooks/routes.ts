@@ -184,7 +184,7 @@ function registrationRoutes({ webhooks, cursors }: Deps): Route[] {
 
 const WebhookDeliveryId = Type.Object({ ...Id.properties, deliveryId: PathId('dlv', 'delivery') });
 
-/** What is sent, or only rendered, because somebody asked for it. */
+/** Defines the routes that send, or only render, an event on demand. */
 function attemptRoutes({ webhooks }: Deps): Route[] {
   return [
     defineRoute({

@@ -6,7 +6,7 @@ import { badRequest } from '../../../kernel/errors.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 import type { DeliveryRow, PendingRow, WebhookRow } from './repository.ts';
 
-/** Of an attempt: what still waits for one is no row of the log. */
+/** Statuses of an attempt: a pending one has no row in the log. */
 const STATUSES = VALUES.delivery_log.status;
 
 namedSchema('DeliveryStatus', OneOf(STATUSES));

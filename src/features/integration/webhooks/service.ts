@@ -50,7 +50,7 @@ export interface WebhookAndSecret {
   signingSecret: string;
 }
 
-/** What partners do with their webhooks. Each id is looked up in the workspace: NOT_FOUND otherwise. */
+/** Webhook operations of partners. Each ID is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Webhooks extends WebhookAttempts {
   /** @throws {AppError} BAD_REQUEST, field `url` or `events.<n>`; QUOTA_EXCEEDED. */
   create(owner: { workspaceId: string }, input: WebhookInput): Promise<WebhookAndSecret>;
@@ -75,7 +75,7 @@ export interface Webhooks extends WebhookAttempts {
     filter: DeliveryFilter,
     page: PageRequest,
   ): Promise<DeliveryRow[]>;
-  /** What waits for an attempt, or is under way. */
+  /** Lists jobs waiting for an attempt or in flight. */
   pending(workspaceId: string, id: string, page: PageRequest): Promise<PendingRow[]>;
   /** Every type one can subscribe to, sorted. */
   eventTypes(): readonly string[];

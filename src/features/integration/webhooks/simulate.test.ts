@@ -9,7 +9,7 @@ const { webhooks: verifier } = new Stripe('sk_test_unused');
 const HOOK = 'https://hooks.allowed/in?a=1';
 
 before(async () => {
-  // The name resolves to nothing: whoever sent something would fail.
+  // The name does not resolve: an attempt to send would fail.
   app = await startTestApp({ env: { WEBHOOK_ALLOW_PRIVATE: 'hooks.allowed', DNS_SERVERS: '127.0.0.1:9' } });
   ({ key } = await app.createKey());
 });
@@ -24,7 +24,7 @@ async function addWebhook(input: object = {}) {
 }
 
 describe('POST /me/webhooks/{id}/simulate', () => {
-  test('renders exactly what is documented, signed, and sends nothing', async () => {
+  test('simulation renders exactly the documented request, signed, and sends nothing', async () => {
     const { id, secret } = await addWebhook({ events: ['stream.*'] });
     const answer = await call('POST', `/me/webhooks/${id}/simulate`, {
       event: 'stream.live',
@@ -56,7 +56,7 @@ describe('POST /me/webhooks/{id}/simulate', () => {
     assert.deepEqual((await call('GET', '/me/events?type=stream.*')).list('data'), []);
   });
 
-  test('wouldDeliver follows isActive and events; every type of the catalogue has a sample', async () => {
+  test('wouldDeliver follows isActive and events; every type of the catalog has a sample', async () => {
     const { id } = await addWebhook({ events: ['stream.broadcast_started'] });
     const simulate = async (event: string) =>
       (await call('POST', `/me/webhooks/${id}/simulate`, { event })).assertOk(200);

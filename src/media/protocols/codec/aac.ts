@@ -10,8 +10,9 @@ const PARAMETRIC_STEREO = 29;
 const CHANNELS = [0, 1, 2, 3, 4, 5, 6, 8];
 
 /**
- * Reads an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1), the payload of an AAC sequence header. The sample
- * rate is what comes out of the decoder, so that of the extension for HE-AAC; 0 channels: told in the stream.
+ * Parses an AudioSpecificConfig (ISO/IEC 14496-3, 1.6.2.1), the payload of an AAC sequence header. The sample
+ * rate is that of the decoder's output, so that of the extension for HE-AAC; 0 channels: defined in the
+ * stream.
  * @throws CodecError
  */
 export function parseAudioSpecificConfig(config: Buffer): AudioInfo {

@@ -14,7 +14,7 @@ export function parseAv1Codec(record: Buffer): string {
 
 /** The codec string of a vpcC record (VP codec ISO media file format binding). @throws CodecError */
 export function parseVp9Codec(record: Buffer): string {
-  // A full box: one byte of version and three of flags come first.
+  // A full box begins with one byte of version and three of flags.
   if (record.length < 7) throw new CodecError('not a VP9 configuration');
   const [profile, level, depth] = [record.readUInt8(4), record.readUInt8(5), record.readUInt8(6) >> 4];
   return `vp09.${[profile, level, depth].map(twoDigits).join('.')}`;

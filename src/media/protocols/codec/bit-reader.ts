@@ -66,14 +66,14 @@ export function removeEmulationPrevention(nal: Uint8Array): Uint8Array {
   return out.subarray(0, length);
 }
 
-/** What a sequence header tells; 0 for what it does not. */
+/** Fields of a sequence header; 0 where absent. */
 export interface PictureFormat {
   width: number;
   height: number;
   fps: number;
   /** Frames may be two fields of different times. */
   isInterlaced?: true;
-  /** What the header says of colors; absent where it says nothing. */
+  /** Color description of the header; absent without one. */
   color?: ColorCodes;
 }
 
@@ -86,7 +86,7 @@ export interface ColorCodes {
 
 const DIMENSION_MAX = 16384;
 
-/** @throws CodecError when the size is not that of a picture. */
+/** @throws CodecError when the size is not a valid frame size. */
 export function checkedFormat(width: number, height: number, fps: number): PictureFormat {
   const valid = width > 0 && height > 0 && width <= DIMENSION_MAX && height <= DIMENSION_MAX;
   if (!valid) throw new CodecError('picture size out of range');

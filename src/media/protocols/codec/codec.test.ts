@@ -12,7 +12,7 @@ import { parseHevcConfig } from './hevc.ts';
 
 const bytes = (hex: string): Buffer => Buffer.from(hex, 'hex');
 
-/** As x264 wrote them; 1080 lines and 606 columns need cropping, the fourth is interlaced. */
+/** Written by x264; 1080 lines and 606 columns need cropping, the fourth is interlaced. */
 const AVC = [
   [AVC_360P30, { codec: 'avc1.42c01e', width: 640, height: 360, fps: 30 }],
   [AVC_1080P60, { codec: 'avc1.42c02a', width: 1920, height: 1080, fps: 60 }],
@@ -36,7 +36,7 @@ for (const [record, expected] of AVC) {
   });
 }
 
-/** As x265 wrote them, without the SEI. */
+/** Written by x265, without the SEI. */
 const HEVC = [
   [
     '0101600000009000000000005df000fcfdf8f800000f02' +

@@ -28,10 +28,10 @@ export interface AudioPacket {
   kind: 'header' | 'frame' | 'other';
   codec: string;
   config: Buffer;
-  /** As the tag's own flags tell; AAC always says 44100 and stereo, whatever it is. */
+  /** Value of the tag's own flags; always 44100 and stereo for AAC, whatever the real format. */
   sampleRate: number;
   channels: number;
-  /** Of a frame: its coded data. */
+  /** Coded data; only of a frame. */
   data?: Buffer;
   isEnhanced?: true;
 }
@@ -69,7 +69,10 @@ function readEnhanced(payload: Buffer, packetType: number): AudioPacket {
   return { ...OTHER, kind, codec, data: config, isEnhanced: true };
 }
 
-/** What a packet tells: an AAC header its AudioSpecificConfig, others the flags. @throws CodecError */
+/**
+ * Returns the audio format: from the AudioSpecificConfig of an AAC header, otherwise from the flags. @throws
+ * CodecError
+ */
 export function parseAudioInfo(packet: AudioPacket): AudioInfo {
   return { ...parseConfig(packet), ...(packet.isEnhanced ? { isEnhanced: true } : {}) };
 }

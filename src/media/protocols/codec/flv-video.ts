@@ -8,7 +8,7 @@ const FRAME_KEY = 1;
 const FRAME_COMMAND = 5;
 const CODEC_AVC = 7;
 const SEQUENCE_HEADER = 0;
-/** Enhanced RTMP packet types that carry pictures: CodedFrames, CodedFramesX, Multitrack, ModEx. */
+/** Enhanced RTMP packet types that carry frames: CodedFrames, CodedFramesX, Multitrack, ModEx. */
 const EX_CODED = new Set([1, 3, 6, 7]);
 const CODED_FRAMES = 1;
 const MULTITRACK = 6;
@@ -16,16 +16,16 @@ const MULTITRACK = 6;
 /** Older codecs have a number where enhanced RTMP has a FourCC (FLV 10.1, E.4.3.1). */
 const LEGACY_CODECS: Record<number, string> = { 2: 'h263', 4: 'vp6f', 5: 'vp6a', 12: 'hvc1' };
 
-/** One video message: what it is, and where a sequence header's configuration record begins. */
+/** One video message: its kind, and the offset of a sequence header's configuration record. */
 export interface VideoPacket {
   kind: 'header' | 'frame' | 'other';
   keyframe: boolean;
-  /** FourCC, or a short name for codecs that have none. */
+  /** FourCC, or a short name for codecs without one. */
   codec: string;
   config: Buffer;
-  /** Of a frame: its coded data. */
+  /** Coded data; only of a frame. */
   data?: Buffer;
-  /** Of a frame: how much later than it is decoded it is shown, in milliseconds. */
+  /** Offset of presentation from decoding, in milliseconds; only of a frame. */
   compositionMs?: number;
   isEnhanced?: true;
 }
@@ -61,7 +61,7 @@ function readEnhanced(payload: Buffer, first: number): VideoPacket {
     return { kind: 'header', keyframe: false, codec, config: payload.subarray(5), isEnhanced: true };
   }
   const kind = EX_CODED.has(packetType) ? 'frame' : 'other';
-  // Those have their FourCC further on.
+  // These types have the FourCC later in the payload.
   if (packetType >= MULTITRACK) return { ...OTHER, kind, keyframe: frameType === FRAME_KEY };
   // CodedFrames of these two have a composition time first.
   const hasTime = packetType === CODED_FRAMES && (codec === 'avc1' || codec === 'hvc1');
@@ -72,7 +72,7 @@ function readEnhanced(payload: Buffer, first: number): VideoPacket {
   return { kind, keyframe, codec, config: OTHER.config, data, compositionMs, isEnhanced: true };
 }
 
-/** What a sequence header tells. @throws CodecError */
+/** Parses a sequence header. @throws CodecError */
 export function parseVideoHeader(packet: VideoPacket): VideoInfo {
   return { ...parseConfig(packet), ...(packet.isEnhanced ? { isEnhanced: true } : {}) };
 }

@@ -7,7 +7,7 @@ import {
   removeEmulationPrevention,
 } from './bit-reader.ts';
 
-/** Profiles whose SPS tells the chroma format (ITU-T H.264, 7.3.2.1.1). */
+/** Profiles whose SPS contains the chroma format (ITU-T H.264, 7.3.2.1.1). */
 const HIGH_PROFILES = new Set([100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135]);
 const EXTENDED_SAR = 255;
 
@@ -25,7 +25,7 @@ export function parseAvcConfig(record: Buffer): PictureFormat & { codec: string 
   return { codec, ...parseSps(sps) };
 }
 
-/** Picture size after cropping, and the frame rate when the VUI tells one. @throws CodecError */
+/** Parses the frame size after cropping, and the frame rate when the VUI has one. @throws CodecError */
 export function parseSps(nal: Uint8Array): PictureFormat {
   const reader = new BitReader(removeEmulationPrevention(nal.subarray(1)));
   const profile = reader.bits(8);
@@ -55,7 +55,10 @@ export function parseSps(nal: Uint8Array): PictureFormat {
   };
 }
 
-/** chroma_format_idc; 0 also for separate colour planes, whose crop units are the same as monochrome's. */
+/**
+ * Reads chroma_format_idc; returns 0 also for separate color planes, whose crop units equal those of
+ * monochrome.
+ */
 function readChroma(reader: BitReader): number {
   const format = reader.ue();
   if (format > 3) throw new CodecError('unknown chroma format');

@@ -22,7 +22,7 @@ function frame(...units: Buffer[]): Buffer {
 const IDR = Buffer.from('65aabb', 'hex');
 const SLICE = Buffer.from('41aabb', 'hex');
 
-test('frames: pictures that a player can begin with, and others', () => {
+test('frames: access points are distinguished from other frames', () => {
   const seen = (...units: Buffer[]) => readFrame('avc1.640028', frame(...units));
   assert.deepEqual(seen(IDR), {
     hasAccessPoint: true,
@@ -40,7 +40,7 @@ test('frames: pictures that a player can begin with, and others', () => {
   assert.equal(readFrame('av01', frame(IDR)), null);
 });
 
-test('a slice that refers to no picture is told from one that does', () => {
+test('an intra slice is distinguished from one with references', () => {
   // first_mb_in_slice 0; slice_type 7 (I), 2 (I), 5 (P).
   const types = { 7: '4188', 2: '41b0', 5: '4198' };
   for (const [type, hex] of Object.entries(types)) {
@@ -49,13 +49,13 @@ test('a slice that refers to no picture is told from one that does', () => {
   }
 });
 
-test('frames: the largest picture of the parameter sets in it', () => {
+test('frames: the size is the largest one of the parameter sets', () => {
   const seen = readFrame('avc1', frame(spsOf(AVC_360P30), spsOf(AVC_1080P60), spsOf(AVC_360P30), IDR));
   assert.deepEqual(seen?.picture, { width: 1920, height: 1080 });
   assert.equal(readFrame('avc1', frame(Buffer.from('6700', 'hex')))?.picture, null);
 });
 
-test('frames: whatever is in them, reading comes to an end', () => {
+test('frames: reading terminates for any input', () => {
   assert.ok(readFrame('avc1', Buffer.alloc(0)));
   assert.ok(readFrame('avc1', Buffer.alloc(10_000)));
   assert.ok(readFrame('avc1', Buffer.alloc(10_000, 0xff)));
@@ -63,7 +63,7 @@ test('frames: whatever is in them, reading comes to an end', () => {
   assert.equal(short?.hasOtherPicture, false);
 });
 
-test('frames: the lengths are as long as the header says', () => {
+test('frames: unit lengths have the size the header declares', () => {
   const config = Buffer.from(AVC_360P30, 'hex');
   assert.equal(lengthBytesOf({ codec: 'avc1', config }), 4);
   config[4] = 0xfd;

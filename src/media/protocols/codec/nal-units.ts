@@ -5,10 +5,13 @@ import { parseSps as parseHevcSps } from './hevc.ts';
 interface NalCodec {
   type(firstByte: number): number;
   sps: number;
-  /** Coded pictures that everything begins anew with; for HEVC also the clean and broken kinds. */
+  /**
+   * Reports whether decoding can start at a unit of this type; for HEVC this includes clean and broken random
+   * access.
+   */
   isAccessPoint(type: number): boolean;
   isOtherPicture(type: number): boolean;
-  /** Reports whether a slice of another picture refers to no picture. */
+  /** Reports whether a slice of another frame has no references. */
   isIntraSlice(nal: Uint8Array): boolean;
   parseSps(nal: Uint8Array): PictureFormat;
 }
@@ -26,37 +29,40 @@ const HEVC: NalCodec = {
   sps: 33,
   isAccessPoint: (type) => type >= 16 && type <= 23,
   isOtherPicture: (type) => type < 10,
-  // Pictures that an open group of pictures begins with are access points here (CRA).
+  // The first frames of an open GOP are access points here (CRA).
   isIntraSlice: () => false,
   parseSps: parseHevcSps,
 };
 
-/** What the NAL units of one frame say; null for codecs that have none. */
+/** Information from the NAL units of one frame; null for codecs without them. */
 export interface FrameInfo {
   hasAccessPoint: boolean;
   hasOtherPicture: boolean;
-  /** A slice of such a picture refers to no picture: what an open group of pictures begins with. */
+  /** A slice of such a frame has no references, as at the start of an open GOP. */
   hasIntraSlice: boolean;
-  /** Of the parameter sets in the frame, as far as they can be read: the largest. */
+  /** Largest size of the readable parameter sets in the frame. */
   picture: { width: number; height: number } | null;
 }
 
-/** Of the configuration record of a header (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1); four without one. */
+/**
+ * Returns the length size of a header's configuration record (ISO/IEC 14496-15, 5.3.3.1 and 8.3.3.1); four
+ * without one.
+ */
 export function lengthBytesOf({ codec, config }: { codec: string; config: Buffer }): number {
   const byte = codec === 'avc1' ? config[4] : config[21];
   return byte === undefined ? LENGTH_BYTES : (byte & 3) + 1;
 }
 
-/** A frame has few; one that is made of many tiny ones is not looked through to its end. */
+/** Units read of a frame: a frame has few, and one made of many tiny ones is not read to its end. */
 const UNITS_MAX = 512;
-/** The longest parameter set that a decoder reads is below 5 kB; what follows is not looked at. */
+/** Bytes of a parameter set that are parsed: the longest one a decoder reads is below 5 kB. */
 const SET_MAX_BYTES = 8192;
 const LENGTH_BYTES = 4;
 /** Holds the two first fields of a slice header, which have at most 65 bits. */
 const SLICE_HEAD_BYTES = 16;
 
 /**
- * Reads the units of a frame, each behind its length (ISO/IEC 14496-15, 5.3.4.2).
+ * Reads the units of a frame, each preceded by its length (ISO/IEC 14496-15, 5.3.4.2).
  *
  * @param lengthBytes of each length; encoders write four.
  */

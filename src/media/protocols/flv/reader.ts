@@ -1,4 +1,4 @@
-/** One tag of a file (Adobe FLV 10.1, annex E); its payload shares the memory of what was read. */
+/** One tag of a file (Adobe FLV 10.1, annex E); its payload shares memory with the input. */
 export interface FlvTag {
   type: number;
   /** Milliseconds. */
@@ -20,7 +20,7 @@ export class FlvReader {
   readonly #onTag: (tag: FlvTag) => void;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Of the piece that is not whole yet; 0 while that is not known. */
+  /** Length of the incomplete element; 0 while unknown. */
   #needed = 0;
 
   constructor(onFile: () => void, onTag: (tag: FlvTag) => void) {
@@ -29,13 +29,13 @@ export class FlvReader {
   }
 
   /**
-   * @param isLent the bytes may change after the call: what is not whole is copied, and payloads are good during the call of
-   *   `onTag` alone.
+   * @param isLent the bytes may change after the call: incomplete elements are copied, and payloads are valid
+   *   only during `onTag`.
    */
   push(chunk: Buffer, isLent = false): void {
     const kept = (bytes: Buffer) => (isLent ? Buffer.from(bytes) : bytes);
     this.#heldBytes += chunk.length;
-    // A large tag comes in many pieces: they are joined once.
+    // A large tag arrives in many chunks: they are joined once.
     if (this.#heldBytes < this.#needed) {
       this.#held.push(kept(chunk));
       return;
@@ -46,7 +46,7 @@ export class FlvReader {
     this.#heldBytes = rest.length;
   }
 
-  /** @returns how much of it was whole. */
+  /** @returns the number of consumed bytes. */
   #read(input: Buffer): number {
     let at = 0;
     for (;;) {

@@ -5,8 +5,8 @@ const TAG_HEADER_BYTES = 11;
 const BACK_POINTER_BYTES = 4;
 
 /**
- * The file header. The flags must be exact: for a stream that is announced and never comes, ffmpeg probes to
- * the end of its patience.
+ * Builds the file header. The flags must be exact: for a stream that is announced and missing, ffmpeg probes
+ * until its limits.
  */
 export function flvHeader(has: { audio: boolean; video: boolean }): Buffer {
   const flags = (has.audio ? 4 : 0) | (has.video ? 1 : 0);
@@ -17,14 +17,14 @@ export function flvHeader(has: { audio: boolean; video: boolean }): Buffer {
 export const flvTagBytes = (payload: Buffer): number =>
   TAG_HEADER_BYTES + payload.length + BACK_POINTER_BYTES;
 
-/** One tag with the size that follows it; `timestamp` in milliseconds, of which 32 bits are kept. */
+/** Builds a tag and the size that follows it; `timestamp` is in milliseconds and truncated to 32 bits. */
 export function flvTag(type: number, timestamp: number, payload: Buffer): Buffer {
   const tag = Buffer.allocUnsafe(flvTagBytes(payload));
   writeFlvTag(tag, type, timestamp, payload);
   return tag;
 }
 
-/** The same into a buffer of `flvTagBytes(payload)` bytes. */
+/** Writes a tag into a buffer of `flvTagBytes(payload)` bytes. */
 export function writeFlvTag(tag: Buffer, type: number, timestamp: number, payload: Buffer): void {
   const size = TAG_HEADER_BYTES + payload.length;
   tag[0] = type;

@@ -1,4 +1,4 @@
-/** Of the content of a box, and after it. */
+/** Range of a box's content: start, and end (exclusive). */
 export interface Span {
   start: number;
   end: number;
@@ -6,14 +6,14 @@ export interface Span {
 
 export interface Box extends Span {
   type: string;
-  /** Where it begins itself. */
+  /** Offset of the box's header. */
   head: number;
 }
 
 const HEADER_BYTES = 8;
 const LARGE_HEADER_BYTES = 16;
 
-/** The boxes in a span (ISO/IEC 14496-12 4.2), up to the first that is none. */
+/** Lists the boxes in a range (ISO/IEC 14496-12 4.2), up to the first invalid one. */
 export function boxesIn(bytes: Buffer, { start, end }: Span = { start: 0, end: bytes.length }): Box[] {
   const boxes: Box[] = [];
   for (let at = start; at + HEADER_BYTES <= end; ) {
@@ -25,7 +25,7 @@ export function boxesIn(bytes: Buffer, { start, end }: Span = { start: 0, end: b
   return boxes;
 }
 
-/** The box whose header begins there; it may end after the bytes. null when there is none. */
+/** Returns the box whose header begins at the offset; it may end after the bytes. null when there is none. */
 export function boxAt(bytes: Buffer, at: number): Box | null {
   if (at + HEADER_BYTES > bytes.length) return null;
   const short = bytes.readUInt32BE(at);
@@ -49,7 +49,7 @@ export function boxInside(bytes: Buffer, parent: Span, ...types: readonly string
   return last;
 }
 
-/** Where `mvhd` and `mdhd` say how many ticks a second has: version 1 has times of eight bytes. */
+/** Reads the ticks per second of `mvhd` or `mdhd`: version 1 has times of eight bytes. */
 export function timescaleOf(bytes: Buffer, header: Box): number {
   return bytes.readUInt32BE(header.start + (bytes[header.start] === 1 ? 20 : 12));
 }

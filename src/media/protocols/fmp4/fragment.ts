@@ -1,9 +1,9 @@
-/** One frame, or one packet of sound. */
+/** One video frame or audio packet. */
 export interface Sample {
   bytes: number;
-  /** In the time scale of its track, as all times here. */
+  /** Duration in the timescale of its track, as are all times here. */
   duration: number;
-  /** How much later than it is decoded it is shown. */
+  /** Offset of presentation from decoding. */
   composition: number;
   isSync: boolean;
 }
@@ -15,7 +15,7 @@ export interface TrackRun {
   /** When the first of them is decoded. */
   start: number;
   samples: readonly Sample[];
-  /** What the samples hold, one after the other. */
+  /** Concatenated content of the samples. */
   data: Buffer;
 }
 
@@ -35,7 +35,9 @@ const TFHD = FULL_BOX + 8;
 const TFDT = FULL_BOX + 8;
 const TRUN = FULL_BOX + 8;
 
-/** A `moof` and its `mdat` (ISO/IEC 14496-12 8.8), in one piece of memory. Runs without samples are left out. */
+/**
+ * Builds a `moof` and its `mdat` (ISO/IEC 14496-12 8.8), in one buffer. Runs without samples are left out.
+ */
 export function writeFragment(sequence: number, allRuns: readonly TrackRun[]): Buffer {
   const runs = allRuns.filter(({ samples }) => samples.length > 0);
   const moofBytes = runs.reduce((sum, run) => sum + trackBytes(run), BOX + MFHD);

@@ -4,7 +4,7 @@ import type { TrackHead } from './track.ts';
 /** The matrix that changes nothing (ISO/IEC 14496-12 8.2.2.2). */
 const UNITY = u32(0x1_0000, 0, 0, 0, 0x1_0000, 0, 0, 0, 0x4000_0000);
 
-/** What stands before the first fragment: `ftyp` and `moov` (ISO/IEC 14496-12 8.2), without a sample. */
+/** Builds the initialization segment: `ftyp` and `moov` (ISO/IEC 14496-12 8.2), without samples. */
 export function writeInit(tracks: readonly TrackHead[]): Buffer {
   const moov = box('moov', movieHeader(), ...tracks.map(trackBox), box('mvex', ...tracks.map(trackDefaults)));
   return Buffer.concat([box('ftyp', Buffer.from('iso5\0\0\x02\0iso5iso6mp41', 'latin1')), moov]);

@@ -4,7 +4,10 @@ import type { TrackHead } from './track.ts';
 export interface PartMakerOptions {
   video: TrackHead | null;
   audio: TrackHead | null;
-  /** How long a part becomes, in milliseconds, but for the last before a keyframe; 0 makes one of each frame. */
+  /**
+   * Target duration of a part in milliseconds, except for the last before a keyframe; 0 creates one for each
+   * frame.
+   */
   partMs: number;
   /** Takes each fragment; the bytes are the receiver's. */
   onPart: (bytes: Buffer) => void;
@@ -12,27 +15,27 @@ export interface PartMakerOptions {
 
 /** Encoders round to milliseconds: a part that lacks one is long enough. */
 const ROUNDING_MS = 1;
-/** Sound further ahead of the picture than this no longer waits for it. */
+/** Lead of audio over video from which it no longer waits. */
 const PICTURE_WAIT_MS = 3000;
 const PENDING_MAX_BYTES = 2 ** 25;
 const COMPOSITION_MAX_MS = 10_000;
-/** Sound that comes so much later than it would follow leaves a gap; so much earlier, and it is left out. */
+/** Audio later than expected by more than this leaves a gap; audio earlier by more than this is dropped. */
 const SOUND_GAP_SEC = 0.1;
-/** Beyond this, packets are made a little longer or shorter, which nobody hears, until the times agree. */
+/** Drift beyond which packet durations are slightly adjusted, inaudibly, until the times agree. */
 const SOUND_DRIFT_SEC = 0.005;
 const SOUND_DRIFT_SHARE = 1 / 128;
 
 /**
- * Makes fragments of frames. Times come in milliseconds from a line that never goes back within a track. A part ends where
- * the picture's next frame begins, so that its length is known; sound follows its own rate, and goes with the part that it is
- * heard in if it has come by then.
+ * Builds fragments from frames. Times are milliseconds of a timeline that never decreases within a track. A
+ * part ends where the next video frame begins, so that its duration is known; audio follows its own rate, and
+ * is added to the part in which it is played if it has arrived by then.
  */
 export class PartMaker {
   readonly #options: PartMakerOptions;
   readonly #video: Pending;
   readonly #audio: Pending;
   #sequence = 1;
-  /** Where the next packet of sound would follow; null before the first. */
+  /** Expected start of the next audio packet; null before the first. */
   #soundAt: number | null = null;
 
   constructor(options: PartMakerOptions) {
@@ -56,7 +59,7 @@ export class PartMaker {
     video.add({ start, duration: 0, composition, isSync: isKeyframe }, data);
   }
 
-  /** @param samples that the packet holds, in its own rate. */
+  /** @param samples in the packet, at its own rate. */
   sound(atMs: number, samples: number, data: Buffer): void {
     const audio = this.#audio;
     const { timescale } = audio;
@@ -80,7 +83,7 @@ export class PartMaker {
     this.#flush(Number.POSITIVE_INFINITY);
   }
 
-  /** Sound alone, and sound whose picture stands still. */
+  /** Flushes audio of a stream without video, or whose video has stalled. */
   #flushSound(atMs: number): void {
     const video = this.#video;
     if (!video.isEmpty) {
@@ -100,7 +103,7 @@ export class PartMaker {
     return this.#video.bytes + this.#audio.bytes > PENDING_MAX_BYTES;
   }
 
-  /** @param end of the picture, in its own units. */
+  /** @param end of the video, in units of its timescale. */
   #flush(end: number): void {
     const video = this.#video;
     const audio = this.#audio;
@@ -128,7 +131,7 @@ class Pending {
   #data = Buffer.alloc(0);
   #bytes = 0;
   #taken = 0;
-  /** Where the last sample ends; nothing may begin before it. */
+  /** End of the last sample; the next one cannot begin earlier. */
   end = 0;
 
   constructor(head: TrackHead | null) {
@@ -177,13 +180,13 @@ class Pending {
     this.end = end;
   }
 
-  /** As long as the one before it, for want of a better knowledge. */
+  /** Estimates the last sample's end from the duration of the previous one. */
   guessEnd(): number {
     const before = this.#samples.at(-2);
     return this.lastStart + Math.max(before?.duration ?? 0, this.units(1));
   }
 
-  /** The samples that begin before `until`; their bytes are good until `drop`. */
+  /** Returns the samples that begin before `until`; their bytes are valid until `drop`. */
   take(until: number): TrackRun {
     const count = this.#samples.findIndex(({ start }) => start >= until);
     const samples = count < 0 ? this.#samples : this.#samples.slice(0, count);
@@ -195,7 +198,7 @@ class Pending {
     return { trackId, isVideo, start, samples, data: this.#data.subarray(0, bytes) };
   }
 
-  /** Makes room of what was taken. */
+  /** Frees the memory of the taken samples. */
   drop(): void {
     this.#data.copyWithin(0, this.#taken, this.#bytes);
     this.#bytes -= this.#taken;

@@ -18,7 +18,7 @@ after(() => rm(dir, { recursive: true, force: true }));
 
 const PICTURE = { width: 320, height: 180 };
 
-/** What the muxer makes of a file that comes in small pieces. */
+/** Muxes a file fed in small chunks. */
 function muxed(
   flv: Buffer,
   changes: { picture?: typeof PICTURE | null; hasSound?: boolean; now?: () => number } = {},
@@ -62,7 +62,7 @@ async function times(path: string, track: 'v' | 'a'): Promise<number[]> {
 const flvPath = await encoded('b-frames.flv', ['-c:v', 'libx264', '-bf', '3', '-g', '30', '-c:a', 'aac']);
 const flv = await readFile(flvPath);
 
-test('mux: frames are shown when the encoder said, and the file can be decoded', async () => {
+test('mux: frames keep the presentation times of the encoder, and the file can be decoded', async () => {
   const { file, fragments } = muxed(flv);
   const path = join(dir, 'b-frames.mp4');
   await writeFile(path, file);
@@ -91,27 +91,27 @@ test('mux: without sound there is silence of the same length', async () => {
   assert.ok((await times(path, 'a')).length >= 139);
 });
 
-test('mux: sound alone is cut by its own time', () => {
+test('mux: audio without video is cut by its own times', () => {
   const { fragments } = muxed(flv, { picture: null });
   assert.ok(fragments.length >= 13);
   assert.ok(fragments.every(({ isIndependent }) => isIndependent));
   assert.ok(fragments.slice(0, -1).every(({ durationSec }) => durationSec >= 0.2 && durationSec < 0.23));
 });
 
-/** The same publish with its timestamps moved, and its payloads as they are made. */
+/** Rewrites each tag of the publish, with other timestamps or payloads. */
 function rewritten(change: (tag: { type: number; timestamp: number; payload: Buffer }) => Buffer): Buffer {
   const { tags } = parseFlv(flv);
   return Buffer.concat([flvHeader({ audio: true, video: true }), ...tags.map(change)]);
 }
 
-test('mux: timestamps that run over make no difference', () => {
+test('mux: timestamps that wrap around do not change the output', () => {
   const late = rewritten(({ type, timestamp, payload }) =>
     flvTag(type, (timestamp + 2 ** 32 - 1500) % 2 ** 32, payload),
   );
   assert.ok(muxed(late).file.equals(muxed(flv).file));
 });
 
-test('mux: H.264 and AAC as enhanced RTMP has them make the same file', () => {
+test('mux: H.264 and AAC in enhanced RTMP produce an identical file', () => {
   const enhanced = rewritten(({ type, timestamp, payload }) => {
     const isHeader = payload[1] === 0;
     if (type === 9 && payload[1] !== 2) {
@@ -131,7 +131,7 @@ test('mux: another header ends it, the same one again does not', () => {
   const other = Buffer.from(header);
   other[other.length - 1] = (other.at(-1) ?? 0) ^ 1;
   assert.equal(muxed(Buffer.concat([flv, flvTag(9, 4000, header)])).isChanged, false);
-  // The same picture parameters with a zero behind them, as ffmpeg says them after a break in its source.
+  // The PPS padded with a zero, as ffmpeg sends it after an interruption of its source.
   const sizeAt = 5 + 6 + 2 + header.readUInt16BE(5 + 6) + 1;
   const end = sizeAt + 2 + header.readUInt16BE(sizeAt);
   const padded = Buffer.concat([header.subarray(0, end), Buffer.of(0), header.subarray(end)]);
@@ -140,7 +140,7 @@ test('mux: another header ends it, the same one again does not', () => {
   assert.equal(muxed(Buffer.concat([flv, flvTag(9, 4000, other)])).isChanged, true);
 });
 
-test('mux: whatever comes, fragments are whole and do not go back', () => {
+test('mux: for any input, fragments are complete and times never decrease', () => {
   const { tags } = parseFlv(flv);
   let seed = 7;
   const random = (below: number): number => {

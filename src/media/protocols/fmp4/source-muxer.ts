@@ -10,33 +10,33 @@ import { aacFrame, mpegTrack, opusDuration, opusTrack, type TrackHead, videoTrac
 
 /** A message of the publish, at its place on the line of time that the file has. */
 export interface TimedTag {
-  /** As in FLV. */
+  /** FLV tag type. */
   type: number;
   kind: 'header' | 'frame';
-  /** Whole milliseconds. */
+  /** Integer milliseconds. */
   atMs: number;
   payload: Buffer;
   keyframe: boolean;
 }
 
 export interface SourceMuxerOptions {
-  /** The picture that was announced; null for sound alone. */
+  /** Announced frame size; null for a stream without video. */
   picture: { width: number; height: number } | null;
-  /** There is sound; without, silence is put in its place. */
+  /** Whether the publish has audio; otherwise silence is inserted. */
   hasSound: boolean;
-  /** How long a part becomes, in milliseconds. */
+  /** Target duration of a part in milliseconds. */
   partMs: number;
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns the milliseconds of a monotonic clock. */
   now: () => number;
   /** Takes the header once, then each fragment. */
   onBytes: (bytes: Buffer) => void;
-  /** Takes what the file is made of; silence is AAC. The payload is good during the call only. */
+  /** Receives the content of the file; silence is AAC. The payload is valid only during the call. */
   onTag?: (tag: TimedTag) => void;
-  /** From here on the publish is coded otherwise: nothing more comes. */
+  /** Called when the publish changes its codec configuration: no further output follows. */
   onChanged: () => void;
 }
 
-/** How sound is coded, and how many samples a packet has. */
+/** Audio codec, and the samples per packet. */
 interface SoundHead {
   track: TrackHead;
   samplesOf: (packet: Buffer) => number;
@@ -47,14 +47,15 @@ const SILENT_SAMPLES = 1024;
 /** AAC-LC, 48 kHz, two channels; and a packet without any sound. */
 const SILENT_CONFIG = Buffer.of(0x11, 0x90);
 const SILENT_PACKET = Buffer.of(0x21, 0x10, 0x04, 0x60, 0x8c, 0x1c);
-/** The same as FLV has them. */
+/** FLV tag of the silent header. */
 const SILENT_HEADER_TAG = Buffer.of(0xaf, 0, ...SILENT_CONFIG);
 const SILENT_TAG = Buffer.of(0xaf, 1, ...SILENT_PACKET);
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Makes fragmented MP4 of a publish as the ingest hands it over, FLV with enhanced RTMP, without looking into its pictures and
- * sound: H.264, HEVC, AV1 and VP9, AAC and Opus. It begins with a keyframe. Further tracks of a publish are left out.
+ * Muxes the FLV of a publish (with enhanced RTMP), as the ingest delivers it, into fragmented MP4 without
+ * decoding: H.264, HEVC, AV1 and VP9, AAC and Opus. Output begins with a keyframe. Additional tracks of a
+ * publish are left out.
  */
 export class SourceMuxer {
   readonly #options: SourceMuxerOptions;
@@ -65,7 +66,7 @@ export class SourceMuxer {
   readonly #timeline = new Timeline();
   #videoHeader: VideoPacket | null = null;
   #audioHeader: AudioPacket | null = null;
-  /** What the headers came in. */
+  /** Tags that contained the headers. */
   #videoTag = NOTHING;
   #audioTag = NOTHING;
   #sound: SoundHead | null = null;
@@ -78,9 +79,9 @@ export class SourceMuxer {
   }
 
   /**
-   * Takes bytes as they come; nothing of them is kept by reference.
+   * Adds input bytes; none are retained by reference.
    *
-   * @throws {CodecError} for a header that no file can hold.
+   * @throws {CodecError} for a header that cannot be written to a file.
    */
   push(bytes: Buffer): void {
     // The memory that they lie in is written over.
@@ -131,7 +132,7 @@ export class SourceMuxer {
     if (this.#maker === null && this.#options.picture === null) this.#begin();
     if (this.#maker === null || this.#sound === null) return;
     const atMs = this.#timeline.place('audio', timestamp, this.#options.now());
-    // What belongs before the first picture is left out.
+    // Audio before the first video frame is dropped.
     if (atMs < 0) return;
     this.#maker.sound(atMs, this.#sound.samplesOf(data), data);
     this.#tell(FlvTagType.audio, { kind, atMs, payload, keyframe: false });
@@ -142,7 +143,7 @@ export class SourceMuxer {
   }
 
   #change(): void {
-    // Nothing has been made by the header before it.
+    // No media was produced under the previous header.
     if (this.#maker === null) return;
     this.end();
     this.#options.onChanged();
@@ -165,10 +166,10 @@ export class SourceMuxer {
     if (soundTag.length > 0) this.#tell(FlvTagType.audio, { ...header, payload: soundTag });
   }
 
-  /** Silence up to the picture that comes. */
+  /** Adds silence up to the next video frame. */
   #beSilent(maker: PartMaker, untilMs: number): void {
     const last = Math.floor((untilMs * SILENT_RATE) / (1000 * SILENT_SAMPLES));
-    // After a pause there is nothing to make up for.
+    // After a pause, missed silence is not made up.
     this.#silence = Math.max(this.#silence, last - SILENT_RATE / SILENT_SAMPLES);
     for (; this.#silence < last; this.#silence += 1) {
       const atMs = (this.#silence * SILENT_SAMPLES * 1000) / SILENT_RATE;
@@ -192,7 +193,7 @@ function soundHead({ codec, kind, config }: AudioPacket): SoundHead {
   return { track: mpegTrack(config, format), samplesOf: () => samples };
 }
 
-/** A header is kept for long, and must not keep all that it came with. */
+/** Copies the header: it is retained for long, and must not retain the buffer it arrived in. */
 function kept<T extends VideoPacket | AudioPacket>(packet: T): T {
   return { ...packet, config: Buffer.from(packet.config) };
 }
@@ -206,8 +207,8 @@ function settingsOf({ codec, config }: VideoPacket | AudioPacket): Buffer {
 }
 
 /**
- * The parameter sets of an avcC (ISO/IEC 14496-15 5.3.3.1) without the zeros at their ends: ffmpeg says the same ones now with
- * them and now without.
+ * Removes trailing zeros from the parameter sets of an avcC (ISO/IEC 14496-15 5.3.3.1): ffmpeg sends
+ * identical sets sometimes with and sometimes without them.
  */
 function withoutPadding(config: Buffer): Buffer {
   const units: Buffer[] = [config.subarray(0, 5)];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Timeline } from './timeline.ts';
 
-test('timeline: jumps of the encoder go on as time passes, and keep both tracks together', () => {
+test('timeline: after a jump of the encoder, times advance with the clock and both tracks stay in sync', () => {
   const line = new Timeline();
   assert.equal(line.place('video', 5000, 0), 0);
   assert.equal(line.place('audio', 5010, 0), 10);
@@ -14,7 +14,7 @@ test('timeline: jumps of the encoder go on as time passes, and keep both tracks 
   assert.equal(line.place('video', 97_990, 8099), 8067);
 });
 
-test('timeline: a clock that runs away takes the line some seconds ahead, and no further', () => {
+test('timeline: a clock that runs away leads by a limited number of seconds', () => {
   const steps: ((frame: number) => number)[] = [
     (frame) => frame * 3000,
     // Back and forth, so that each step is a jump of one track to where the other is.
@@ -39,9 +39,9 @@ test('timeline: a clock that runs away takes the line some seconds ahead, and no
   assert.deepEqual(placed, [40_033, 40_066], 'it goes on in step');
 });
 
-test('timeline: what was held up, or comes at once in the beginning, keeps its times', () => {
+test('timeline: delayed media and an initial burst keep their times', () => {
   const line = new Timeline();
-  // A pull bridge takes ten seconds at once.
+  // A pull bridge delivers a burst of ten seconds.
   for (let at = 0; at < 10_000; at += 40) assert.equal(line.place('video', at, 0), at);
   let nowMs = 0;
   for (let round = 1; round <= 50; round += 1) {

@@ -1,38 +1,42 @@
-/** A track that goes back by so much, or ahead by so much more than time has passed, has jumped. */
+/** Thresholds of a timestamp jump: backward, and forward beyond the elapsed time. */
 const JUMP_BACK_MS = 1000;
 const JUMP_AHEAD_MS = 3000;
 /** No encoder is silent for longer: its publish ends before. */
 const PASSED_MAX_MS = 30_000;
-/** How far a track may get ahead of the clock: what was sent before a reader came, or was held up, comes at once. */
+/**
+ * Maximum lead of a track over the clock: media buffered before a reader connected, or delayed, arrives in a
+ * burst.
+ */
 const AHEAD_MS = 40_000;
-/** A clock that is so much faster than ours is followed for ever. */
+/** Excess speed of an encoder's clock, as a share, that is followed indefinitely. */
 const FAST_SHARE = 0.1;
 
 type TrackName = 'audio' | 'video';
 
 interface Track {
-  /** As the encoder sent it. */
+  /** Timestamp sent by the encoder. */
   timestamp: number;
-  /** Where that is on the line, before it is kept from going back. */
+  /** Its time on the timeline, before monotonicity is enforced. */
   atMs: number;
-  /** What was answered last. */
+  /** Last result. */
   placedMs: number;
   seenMs: number;
-  /** The least of late that it was ahead of the clock. */
+  /** Lowest recent lead over the clock. */
   leastMs: number;
 }
 
 /**
- * Puts the timestamps of a publish, 32 bits that run over every 49 days, on one line of milliseconds that begins with 0 at
- * the first frame and never goes back within a track. Where an encoder's clock jumps, the line goes on as time has passed, and
- * both tracks keep their distance if both have jumped alike. Where it runs away, the line stays some seconds ahead of ours.
+ * Maps the timestamps of a publish, 32 bits that wrap around every 49 days, to a timeline in milliseconds
+ * that begins with 0 at the first frame and never decreases within a track. After a jump of an encoder's
+ * clock, the timeline continues by the elapsed time, and both tracks keep their offset if both jumped
+ * equally. When the encoder's clock runs away, the timeline stays a limited time ahead of ours.
  */
 export class Timeline {
   readonly #tracks: Partial<Record<TrackName, Track>> = {};
 
   /**
-   * @param nowMs of a clock that never goes back.
-   * @returns milliseconds; below 0 for what belongs before the first frame.
+   * @param nowMs time of a monotonic clock.
+   * @returns milliseconds; below 0 for media before the first frame.
    */
   place(name: TrackName, timestamp: number, nowMs: number): number {
     const last = this.#tracks[name];
@@ -55,7 +59,7 @@ export class Timeline {
 function first(other: Track | undefined, timestamp: number): number {
   if (other === undefined) return 0;
   const step = stepOf(other, timestamp);
-  // Sound and picture that have nothing to do with each other are taken as simultaneous.
+  // Audio and video with unrelated timestamps are treated as simultaneous.
   return Math.abs(step) > JUMP_AHEAD_MS ? other.placedMs : other.atMs + step;
 }
 

@@ -7,7 +7,7 @@ export interface TrackHead {
   isVideo: boolean;
   /** Units of a second. */
   timescale: number;
-  /** 0 by 0 for sound, or where it is not known. */
+  /** 0 by 0 for audio, or when unknown. */
   width: number;
   height: number;
   /** The box in `stsd`. */
@@ -16,11 +16,11 @@ export interface TrackHead {
 
 export const VIDEO_TRACK_ID = 1;
 export const AUDIO_TRACK_ID = 2;
-/** Timestamps of RTMP are milliseconds, which are whole in it. */
+/** RTMP timestamps are milliseconds, which are integers in this timescale. */
 const VIDEO_TIMESCALE = 90_000;
 const CONFIG_MAX_BYTES = 65_536;
 
-/** The boxes that hold the configuration records of enhanced RTMP's FourCCs, as they come. */
+/** Boxes of the configuration records, by the FourCCs of enhanced RTMP. */
 const VIDEO_CONFIGS: Readonly<Record<string, string>> = {
   avc1: 'avcC',
   hvc1: 'hvcC',
@@ -75,7 +75,7 @@ export function mpegTrack(config: Buffer | null, { sampleRate, channels }: Sound
 }
 
 /**
- * @param head OpusHead (RFC 7845 5.1); null where none came: two channels.
+ * @param head OpusHead (RFC 7845 5.1); null for the default of two channels.
  * @throws {CodecError}
  */
 export function opusTrack(head: Buffer | null): TrackHead {
@@ -156,7 +156,7 @@ const OPUS_FRAME_SAMPLES = [
 ];
 const OPUS_PACKET_MAX = 5760;
 
-/** How many samples of 48 kHz a packet holds (RFC 6716 3.1 and 3.2). */
+/** Returns the number of 48 kHz samples in a packet (RFC 6716 3.1 and 3.2). */
 export function opusDuration(packet: Buffer): number {
   const toc = packet[0] ?? 0;
   const code = toc & 3;
@@ -172,8 +172,8 @@ const EXPLICIT_RATE = 15;
 const REPLICATED = new Set([5, 29]);
 
 /**
- * What an AudioSpecificConfig says of a frame as it is coded (ISO/IEC 14496-3 1.6.2.1): before bands are replicated, which
- * doubles the rate.
+ * Parses the coded frame format of an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1): before spectral band
+ * replication, which doubles the rate.
  *
  * @throws {CodecError}
  */

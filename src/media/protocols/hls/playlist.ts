@@ -11,9 +11,9 @@ export interface Variant {
   bandwidth: number;
   width: number;
   height: number;
-  /** RFC 6381 strings; empty when it does not say. */
+  /** RFC 6381 strings; empty when not specified. */
   codecs: string[];
-  /** The playlist of its sound; null when that is in its own segments. */
+  /** Playlist of its audio; null when audio is muxed into its segments. */
   audioUri: string | null;
 }
 
@@ -55,7 +55,7 @@ export interface MasterPlaylist {
   variants: Variant[];
 }
 
-/** Words for the owner of the bridge. */
+/** Error with a message for the owner of the bridge. */
 export class PlaylistError extends Error {
   override name = 'PlaylistError';
 }
@@ -76,7 +76,7 @@ export function parsePlaylist(text: string): MasterPlaylist | MediaPlaylist {
     : new MediaReader().read(lines);
 }
 
-/** @param base of the playlist, behind all redirects. @throws {PlaylistError} */
+/** @param base URL of the playlist, after all redirects. @throws {PlaylistError} */
 export function resolveUri(uri: string, base: string): string {
   const url = URL.parse(uri, base);
   if (url === null) throw new PlaylistError('it names an address that is none');
@@ -126,7 +126,7 @@ function parseMaster(lines: string[]): MasterPlaylist {
   };
 }
 
-/** Of a group the default one, or the first. */
+/** Adds the default rendition of an audio group, or the first. */
 function addSound(
   sounds: Map<string, { uri: string | null; isDefault: boolean }>,
   media: Map<string, string>,
@@ -153,9 +153,9 @@ function variantOf(info: Map<string, string>, uri: string): Variant {
 const TAKEN = /^(avc1|avc3|mp4a\.40|mp4a\.67)/i;
 
 /**
- * The best variant that is H.264 with AAC and fits what the target may take; the least one when none fits.
+ * Chooses the best variant with H.264 and AAC that fits the target's limits; the smallest one when none fits.
  *
- * @throws {PlaylistError} when all are coded otherwise.
+ * @throws {PlaylistError} when all use other codecs.
  */
 export function chooseVariant(
   { variants }: MasterPlaylist,
@@ -169,7 +169,7 @@ export function chooseVariant(
     );
   }
   const byRate = taken.toSorted((a, b) => b.height - a.height || b.bandwidth - a.bandwidth);
-  // Where there is a picture, sound alone is for those who have no other choice.
+  // Audio-only variants are chosen only where no variant has video.
   const pictured = byRate.filter(({ codecs, height }) => height > 0 || codecs.some((c) => /^avc/i.test(c)));
   const choice = pictured.length > 0 ? pictured : byRate;
   const fits = choice.find(
@@ -181,7 +181,7 @@ export function chooseVariant(
   return chosen;
 }
 
-/** A decimal integer (section 4.2); 0 for what is none. */
+/** Parses a decimal integer (section 4.2); 0 when invalid. */
 function numberOf(text: string): number {
   const number = Number.parseInt(text, 10);
   return Number.isSafeInteger(number) && number >= 0 ? number : 0;
@@ -199,7 +199,7 @@ class MediaReader {
   #era = 0;
   #isGap = false;
   #range: ByteRange | null = null;
-  /** Where a byte range without an offset goes on. */
+  /** Position at which a byte range without an offset continues. */
   #next = { uri: '', offset: 0 };
   #map: Part | null = null;
   #key: SegmentKey | null = null;

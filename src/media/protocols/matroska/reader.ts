@@ -1,10 +1,10 @@
 /** A frame of one of the tracks of a file. */
 export interface WebmFrame {
-  /** As the file counts them, from 1. */
+  /** Track number in the file, from 1. */
   track: number;
   ms: number;
   isKey: boolean;
-  /** In memory of its own. */
+  /** Data in memory of its own. */
   data: Buffer;
 }
 
@@ -15,19 +15,19 @@ const SIMPLE_BLOCK = 0xa3;
 const BLOCK_GROUP = 0xa0;
 const BLOCK = 0xa1;
 const KEY_FLAG = 0x80;
-/** A frame that is larger is none of ours. */
+/** Maximum buffered bytes: our files have no larger frame. */
 const MAX_HELD = 16 * 2 ** 20;
 /** An id and a size. */
 const MAX_HEAD = 16;
 
-/** Reads the frames of a Matroska file of our own as it comes (RFC 9559), one block for each. */
+/** Reader of the frames of our own Matroska files as they arrive (RFC 9559), one block for each. */
 export class WebmReader {
   readonly #onFrame: (frame: WebmFrame) => void;
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Length of the element that is not whole yet: the input is not joined before. */
+  /** Length of the incomplete element: input is joined only when it is complete. */
   #neededBytes = 1;
-  /** Of an element that nobody needs. */
+  /** Remaining bytes of an element that is skipped. */
   #skip = 0;
   #clusterMs = 0;
 
@@ -35,7 +35,7 @@ export class WebmReader {
     this.#onFrame = onFrame;
   }
 
-  /** @throws {RangeError} for what is no such file. */
+  /** @throws {RangeError} for another file format. */
   push(chunk: Buffer): void {
     const skipped = Math.min(this.#skip, chunk.length);
     this.#skip -= skipped;
@@ -72,7 +72,7 @@ export class WebmReader {
     }
   }
 
-  /** @returns where the element that is not whole begins. */
+  /** @returns the offset of the incomplete element. */
   #wait(at: number, end: number): number {
     this.#neededBytes = end - at;
     if (this.#neededBytes > MAX_HELD) throw new RangeError('an element of the file is too large');
@@ -87,7 +87,7 @@ export class WebmReader {
   }
 }
 
-/** null while its head is not whole. */
+/** Parses an element header; null while it is incomplete. */
 function elementAt(input: Buffer, at: number): { id: number; size: number; body: number } | null {
   const idBytes = lengthOf(input[at]);
   const sizeBytes = lengthOf(input[at + idBytes]);
@@ -100,7 +100,7 @@ function elementAt(input: Buffer, at: number): { id: number; size: number; body:
   return { id, size, body };
 }
 
-/** How many bytes a number of variable length has, by its first. */
+/** Returns the byte length of a variable-length number, from its first byte. */
 function lengthOf(first: number | undefined): number {
   return first === undefined || first === 0 ? 0 : Math.clz32(first) - 23;
 }

@@ -1,9 +1,9 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** What the one track of a file is (RFC 9559). */
+/** Codec of the only track of a file (RFC 9559). */
 export type MatroskaTrack = { codec: 'V_VP8'; width: number; height: number } | { codec: 'A_OPUS' };
 
-/** Of what an own file has (RFC 9559). */
+/** Element IDs that our files use (RFC 9559). */
 export const ID = {
   ebml: 0x1a45dfa3,
   docType: 0x4282,
@@ -34,7 +34,7 @@ export const ID = {
 /** One millisecond. */
 const SCALE_NS = 1_000_000;
 export const UNKNOWN_SIZE = Buffer.from('01ffffffffffffff', 'hex');
-/** A block's time has 16 bits of its own. */
+/** The relative time of a block has 16 bits. */
 const CLUSTER_MS = 5000;
 const CLUSTER_BYTES = 2 ** 20;
 const KEY_FLAG = 0x80;
@@ -57,7 +57,7 @@ export class MatroskaWriter {
     await this.#file.write(matroskaHead([trackEntry(track)]));
   }
 
-  /** @param atMs a whole number; one that is not after the frame before becomes so. */
+  /** @param atMs an integer; raised if it is not after the previous frame. */
   async frame(atMs: number, data: Buffer, isKey: boolean): Promise<void> {
     const ms = Math.max(atMs, this.#lastMs + 1);
     if (ms - this.#clusterMs >= CLUSTER_MS || this.#bytes >= CLUSTER_BYTES) await this.#flush();
@@ -85,7 +85,7 @@ export class MatroskaWriter {
   }
 }
 
-/** What stands before the first cluster: times are in milliseconds. */
+/** Builds the part of the file before the first cluster: times are in milliseconds. */
 export function matroskaHead(tracks: readonly Buffer[]): Buffer {
   const info = [number(ID.timestampScale, SCALE_NS), text(ID.muxingApp, NAME), text(ID.writingApp, NAME)];
   return Buffer.concat([
@@ -103,7 +103,7 @@ function trackEntry(track: MatroskaTrack): Buffer {
   return element(ID.trackEntry, [...trackIds(1, 1, track.codec), element(ID.video, size)]);
 }
 
-/** @param type 1 for pictures, 2 for sound. */
+/** @param type 1 for video, 2 for audio. */
 export function trackIds(trackNumber: number, type: 1 | 2, codec: string): Buffer[] {
   return [
     number(ID.trackNumber, trackNumber),
@@ -123,7 +123,10 @@ export function opusEntry(trackNumber: number): Buffer {
   return element(ID.trackEntry, [...common, element(ID.codecPrivate, [opusHead()]), audio]);
 }
 
-/** RFC 7845, section 5.1: stereo at 48 kHz, nothing to skip, no gain. A decoder gives both sides of mono, too. */
+/**
+ * Builds an OpusHead (RFC 7845, section 5.1): stereo at 48 kHz, no pre-skip, no gain. A decoder outputs mono
+ * on both channels, too.
+ */
 export function opusHead(): Buffer {
   const head = Buffer.alloc(19);
   head.write('OpusHead', 0, 'latin1');
@@ -138,7 +141,7 @@ export function element(id: number, content: readonly Buffer[]): Buffer {
   return Buffer.concat([elementHead(id, bytes), ...content]);
 }
 
-/** What stands before content of so many bytes, which may come piece by piece. */
+/** Builds the header of an element with the given content length; the content may follow in chunks. */
 export function elementHead(id: number, bytes: number): Buffer {
   const size = Buffer.alloc(8);
   size.writeUInt32BE(Math.floor(bytes / 2 ** 32), 0);

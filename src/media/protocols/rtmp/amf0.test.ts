@@ -21,14 +21,14 @@ const amfValue = fc.letrec<{ value: AmfValue; leaf: AmfValue }>((tie) => ({
   ),
 }));
 
-/** Objects come back without a prototype; their own properties are what counts. */
+/** Converts decoded objects, which have no prototype, for comparison by their own properties. */
 function plain(value: AmfValue): unknown {
   if (Array.isArray(value)) return value.map(plain);
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   return new Map(Object.entries(value).map(([name, child]) => [name, plain(child)]));
 }
 
-test('what is encoded decodes to the same values', () => {
+test('encoded values decode to equal values', () => {
   fc.assert(
     fc.property(fc.array(amfValue.value, { maxLength: 5 }), (values) => {
       assert.deepEqual(decodeAmf0(encodeAmf0(values)).map(plain), values.map(plain));

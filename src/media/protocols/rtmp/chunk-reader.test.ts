@@ -77,7 +77,7 @@ test('garbage is read or refused with a ProtocolError, never otherwise', () => {
   assert.ok(failures > 50);
 });
 
-test('delta headers (types 1, 2, 3) add to the time and keep what they leave out', () => {
+test('delta headers (types 1, 2, 3) add to the timestamp and retain omitted fields', () => {
   const got = readAll(
     hex(
       `03 000064 000002 08 01000000 aaaa
@@ -180,7 +180,7 @@ test('before a publish: 64 KiB a message, 256 KiB in all, 16 chunk streams', () 
   assert.throws(() => readAll(opened(17), UNAUTHENTICATED_LIMITS), /too many chunk streams/);
 });
 
-test('a length in a header alone holds no memory', () => {
+test('a length in a header without data allocates no memory', () => {
   const reader = new ChunkReader({ ...PUBLISHING_LIMITS, assemblyBytes: 64 * 1024 });
   reader.push(
     hex(`02 000000 000004 01 00000000 00ffffff  04 000000 7fffff 09 01000000 ${'aa'.repeat(1000)}`),

@@ -6,7 +6,7 @@ export interface ChunkLimits {
   messageBytes(type: number): number;
   /** Memory for assembling messages, over all chunk streams. */
   assemblyBytes: number;
-  /** Chunk streams that one peer may open; each costs a little memory for ever. */
+  /** Maximum chunk streams of one peer; each uses a little memory permanently. */
   chunkStreams: number;
 }
 
@@ -29,7 +29,7 @@ export const PUBLISHING_LIMITS: ChunkLimits = {
   chunkStreams: 64,
 };
 
-/** A message length has 24 bits, so a larger chunk size means nothing. */
+/** A message length has 24 bits, so a larger chunk size has no effect. */
 const CHUNK_SIZE_MAX = 0xffffff;
 const FIRST_ALLOCATION_BYTES = 4 * KIB;
 const NO_BYTES = Buffer.alloc(0);
@@ -41,17 +41,17 @@ interface ChunkStream {
   length: number;
   type: number;
   messageStreamId: number;
-  /** What the 4 bytes of the extended timestamp said; null when the header had none. */
+  /** Value of the 4 bytes of the extended timestamp; null when the header had none. */
   extended: number | null;
-  /** Grows as the bytes come (a length in a header alone allocates nothing) and is used again. */
+  /** Grows as bytes arrive (a length in a header allocates nothing by itself) and is reused. */
   buffer: Buffer;
   received: number;
   assembling: boolean;
 }
 
 /**
- * Puts RTMP chunks together again (Adobe RTMP 1.0, section 5.3.1): `push` the bytes as they come, then call `next` until
- * it answers null. Set-chunk-size and abort are obeyed here and not handed out.
+ * Reassembles RTMP chunks (Adobe RTMP 1.0, section 5.3.1): `push` the bytes as they arrive, then call `next`
+ * until it returns null. Set-chunk-size and abort are applied here and not returned.
  */
 export class ChunkReader {
   #limits: ChunkLimits;
@@ -81,12 +81,12 @@ export class ChunkReader {
     return this.#input.length - this.#at + this.#pieceBytes;
   }
 
-  /** Buffers that were pushed and not looked at yet: each costs memory of its own. */
+  /** Number of pushed buffers not read yet: each costs memory of its own. */
   get pendingPieces(): number {
     return this.#pieces.length;
   }
 
-  /** Messages read so far, of every type. */
+  /** Number of messages read, of every type. */
   get messageCount(): number {
     return this.#messageCount;
   }
@@ -102,10 +102,10 @@ export class ChunkReader {
   }
 
   /**
-   * A payload is good until the next call: its memory is then used again.
+   * Returns the next message. Its payload is valid until the next call, which reuses the memory.
    *
-   * @param maxChunks most chunks to read in this call.
-   * @throws ProtocolError when the peer breaks the protocol or a limit; the reader is then useless.
+   * @param maxChunks maximum chunks to read in this call.
+   * @throws ProtocolError when the peer breaks the protocol or a limit; the reader is then unusable.
    */
   next(maxChunks = Number.POSITIVE_INFINITY): RtmpMessage | null {
     this.#join();
@@ -140,7 +140,7 @@ export class ChunkReader {
     this.#pieceBytes = 0;
   }
 
-  /** Reads one chunk header; null, with nothing consumed, when some of it has yet to come. */
+  /** Reads one chunk header; null, with nothing consumed, when it is incomplete. */
   #readHeader(): ChunkStream | null {
     const input = this.#input;
     const basic = input[this.#at];
@@ -220,7 +220,7 @@ export class ChunkReader {
     return stream;
   }
 
-  /** Takes what there is of the current chunk; a message when it is complete. */
+  /** Reads the available part of the current chunk; returns a message when it is complete. */
   #readPayload(stream: ChunkStream): RtmpMessage | null {
     const bytes = Math.min(this.#chunkRemaining, this.pendingBytes);
     this.#reserve(stream, stream.received + bytes);

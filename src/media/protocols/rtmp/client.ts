@@ -19,7 +19,7 @@ import {
 } from './messages.ts';
 import { ProtocolError } from './protocol-error.ts';
 
-/** Every server takes it; OBS sends so too. */
+/** Chunk size accepted by every server; OBS uses it too. */
 export const CHUNK_BYTES = 4096;
 const FLASH_VERSION = 'FMLE/3.0 (compatible; Marquee)';
 const CONNECT = 1;
@@ -43,33 +43,36 @@ const ENDS: ReadonlySet<string> = new Set([
 ]);
 /** Chunks between two looks at the clock. */
 const MAX_CHUNKS_PER_STEP = 64;
-/** A server that asks for an acknowledgement more often gets one for so many bytes. */
+/** Smallest interval between acknowledgements, in bytes, when a server requests more frequent ones. */
 const MIN_ACK_WINDOW_BYTES = 8192;
-/** Replies that a server leaves unread: more than this means that it floods us with pings. */
+/** Limit of unread replies: a server that exceeds it floods us with pings. */
 const MAX_UNREAD_BYTES = 256 * 1024;
 
 export interface RtmpClientOptions {
   socket: Socket;
   address: PushUrl;
-  /** What is published, or played. */
+  /** Key of the stream to publish or play. */
   streamKey: string;
   /** The server takes the broadcast: media may be written; or it will send it. */
   onAccepted(): void;
   onFailure(failure: PushError): void;
-  /** Given, it plays instead of publishing. */
+  /** Plays instead of publishing, if set. */
   play?: RtmpPlay;
 }
 
 export interface RtmpPlay {
-  /** A message of sound, picture or their properties, never an aggregate; its payload is good until the next one. */
+  /**
+   * Receives an audio, video or metadata message, never an aggregate; its payload is valid until the next
+   * one.
+   */
   onMedia(message: RtmpMessage): void;
-  /** The server says that it is over. */
+  /** Called when the server announces the end. */
   onEnded(): void;
 }
 
 /**
- * The client's side of a publish or a play (Adobe RTMP 1.0): handshake, connect, createStream, publish or play. What
- * the server answers is read within tight limits, whatever it is; what it plays within those of an encoder.
+ * Client side of a publish or a play (Adobe RTMP 1.0): handshake, connect, createStream, publish or play.
+ * Responses of the server are read within tight limits; the media it plays within those of an encoder.
  */
 export class RtmpClient {
   readonly #options: RtmpClientOptions;
@@ -103,17 +106,17 @@ export class RtmpClient {
     socket.write(this.#handshake.begin());
   }
 
-  /** The message stream that media goes on. */
+  /** Message stream that carries the media. */
   get messageStream(): number {
     return this.#messageStream;
   }
 
-  /** The key was sent, and there is no answer yet. */
+  /** Reports whether the key was sent, and no response has arrived yet. */
   get isAsking(): boolean {
     return this.#isAsking && !this.#isAccepted;
   }
 
-  /** The end of the publish, as an encoder says it. */
+  /** Ends the publish as an encoder does. */
   leave(): void {
     if (!this.#isAccepted) return;
     this.#send(command(0, 'FCUnpublish', PUBLISH + 1, [null, this.#options.streamKey]));
@@ -161,10 +164,10 @@ export class RtmpClient {
     this.#process();
   }
 
-  /** Handles what has been received, for one slice. */
+  /** Handles received input for one slice. */
   #process(): void {
     const { socket } = this.#options;
-    // Whoever else pauses the socket while messages are handled is seen below.
+    // A pause by other code while messages are handled is checked below.
     if (this.#isPaused) socket.resume();
     this.#isPaused = false;
     const isAllRead = this.#slices.run(() => {
@@ -182,7 +185,7 @@ export class RtmpClient {
 
   #send(message: RtmpMessage): void {
     const { socket, play } = this.#options;
-    // Of a publish, media waits there as well, which its writer limits.
+    // When publishing, media is queued there as well, which its writer limits.
     if (play !== undefined && socket.writableLength > MAX_UNREAD_BYTES) {
       throw new ProtocolError('it does not read');
     }
@@ -272,7 +275,7 @@ export class RtmpClient {
     }
   }
 
-  /** A refusal in words: whose fault it is decides whether it is tried again. */
+  /** Converts a rejection to an error: its cause decides whether it is retried. */
   #refusal(info: AmfValue): PushError {
     const { code, description } = statusOf(info);
     const said = sanitizeRemoteMessage(description === '' ? code : description, [this.#options.streamKey]);
@@ -301,7 +304,7 @@ export class RtmpClient {
   }
 }
 
-/** Characters of each; one says it in a line. */
+/** Maximum characters of each text; a status needs one line. */
 const MAX_STATUS = 1000;
 
 function statusOf(info: AmfValue): { level: string; code: string; description: string } {
@@ -310,5 +313,5 @@ function statusOf(info: AmfValue): { level: string; code: string; description: s
   return { level: text(info.level), code: text(info.code), description: text(info.description) };
 }
 
-/** `@setDataFrame` before the properties of a stream, which makes a server keep them. */
+/** `@setDataFrame` before the metadata of a stream, so that a server stores it. */
 export const SET_DATA_FRAME = encodeAmf0(['@setDataFrame']);

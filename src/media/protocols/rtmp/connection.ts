@@ -9,25 +9,25 @@ import * as messages from './messages.ts';
 import { encodeMessage, MessageType, type RtmpMessage, UserControl } from './messages.ts';
 import { ProtocolError } from './protocol-error.ts';
 
-/** Where an accepted publisher's media goes. */
+/** Receiver of an accepted publisher's media. */
 export interface PublishSink {
   /** Names the publish in the log. */
   readonly label: string;
-  /** The publish is being ended for what it sends: the rest is not worth reading. */
+  /** The publish is being ended because of its content: further input need not be read. */
   readonly isRefused: boolean;
   /** Counts messages of every type, and the bytes that carried them. */
   received(messages: number, bytes: number): void;
   /** Audio, video, data and aggregate messages. */
   media(message: RtmpMessage): void;
-  /** The encoder ended the publish, or its connection has gone. */
+  /** Called when the encoder ended the publish, or its connection was lost. */
   ended(reason: 'unpublish' | 'closed'): void;
 }
 
-/** What a connection asks of the server that owns it. */
+/** Interface of the server that owns a connection. */
 export interface ConnectionHost {
   apps: ReadonlySet<string>;
   handshakeMs: number;
-  /** From the end of the handshake to the publish command. */
+  /** Timeout from the end of the handshake to the publish command. */
   publishMs: number;
   /** null refuses. Never rejects; may take seconds. */
   accept(request: { app: string; key: string }, connection: RtmpConnection): Promise<PublishSink | null>;
@@ -35,23 +35,26 @@ export interface ConnectionHost {
 
 type Phase = 'handshake' | 'opened' | 'connected' | 'accepting' | 'publishing' | 'closing';
 
-/** ffmpeg sends in chunks of the size that it is told: one for most frames. */
+/** ffmpeg sends in chunks of the announced size: one for most frames. */
 const OUTGOING_CHUNK_BYTES = 65_536;
 const WINDOW_BYTES = 2_500_000;
 const KEY_MAX_CHARS = 256;
-/** With what is asked behind it. */
+/** Length including the query string. */
 const APP_MAX_CHARS = 2048;
 const MESSAGE_STREAMS_MAX = 16;
-/** What is taken by enhanced RTMP, whatever ffmpeg is here. MP3 has a number of its own, which every ffmpeg reads. */
+/**
+ * FourCCs accepted in enhanced RTMP, independent of the ffmpeg version here. MP3 has its own number, which
+ * every ffmpeg reads.
+ */
 const FOUR_CCS = ['avc1', 'hvc1', 'av01', 'vp09', 'mp4a', 'Opus'];
-/** What may wait while the key is being checked; then the socket is paused. */
+/** Input buffered while the key is being checked; beyond it the socket is paused. */
 const HELD_INPUT_MAX_BYTES = 256 * 1024;
 const HELD_INPUT_MAX_PIECES = 256;
 /** Chunks between two looks at the clock. */
 const MAX_CHUNKS_PER_STEP = 64;
-/** An encoder that asks for an acknowledgement more often gets one for so many bytes. */
+/** Smallest interval between acknowledgements, in bytes, when an encoder requests more frequent ones. */
 const MIN_ACK_WINDOW_BYTES = 8192;
-/** Our replies are small: more than this unread means a peer that floods us with pings. */
+/** Limit of unread output: our replies are small, so a peer that exceeds it floods us with pings. */
 const HELD_OUTPUT_MAX_BYTES = 256 * 1024;
 /** Time for a peer to read the last message before the socket is destroyed. */
 const LINGER_MS = 2000;
@@ -77,7 +80,7 @@ export class RtmpConnection {
   #handshake = new ServerHandshake();
   #reader = new ChunkReader(UNAUTHENTICATED_LIMITS);
   #slices: ReadSlices;
-  /** Until a publish is accepted, which has a budget of its own. */
+  /** Applies until a publish is accepted, which has a budget of its own. */
   #meter = new ReadMeter(READ_BUDGETS.rtmpCommands);
   #countedMessages = 0;
   #uncountedBytes = 0;
@@ -119,7 +122,7 @@ export class RtmpConnection {
     if (this.#deadline !== null && now > this.#deadline.at) this.#fail(this.#deadline.reason);
   }
 
-  /** Tells the encoder that its publish is over, for a reason that is ours, and hangs up. */
+  /** Notifies the encoder that the server ended its publish, with the reason, and hangs up. */
   dismiss(reason: string): void {
     this.#guard(() =>
       this.#hangUp([
@@ -157,7 +160,7 @@ export class RtmpConnection {
     this.destroy();
   }
 
-  /** What has come before is handled first: the encoder may have said that it ends. */
+  /** Pending input is handled first: it may contain the encoder's end of the publish. */
   #onClose(): void {
     this.#isClosed = true;
     clearTimeout(this.#linger);
@@ -190,7 +193,7 @@ export class RtmpConnection {
     this.#reader.push(data);
   }
 
-  /** Handles what has been received, up to the point where the key must be checked first, for one slice. */
+  /** Handles received input for one slice, up to the point where the key must be checked first. */
   #process(): void {
     const isAllRead = this.#slices.run(() => {
       if (!this.#isReading) return false;
@@ -236,7 +239,7 @@ export class RtmpConnection {
 
   #handle(message: RtmpMessage): void {
     if (MEDIA_TYPES.has(message.type)) {
-      // Only an accepted publisher has a sink: what anybody else sends is dropped here.
+      // Only an accepted publisher has a sink: media of any other connection is dropped here.
       this.#sink?.media(message);
       return;
     }
@@ -245,7 +248,7 @@ export class RtmpConnection {
         this.#command(message, message.payload);
         return;
       case MessageType.commandAmf3:
-        // One byte tells the format; encoders put AMF0 after it.
+        // One byte is the format; encoders put AMF0 after it.
         this.#command(message, message.payload.subarray(1));
         return;
       case MessageType.windowAckSize:
@@ -380,7 +383,7 @@ export class RtmpConnection {
     this.#hangUp([messages.onStatus(streamId, 'error', code, description)]);
   }
 
-  /** Sends the last words, then closes; what the peer still sends is read and thrown away. */
+  /** Sends the last messages, then closes; further input of the peer is read and discarded. */
   #hangUp(lastWords: RtmpMessage[]): void {
     if (this.#phase === 'closing') return;
     for (const message of lastWords) this.#send(message);
@@ -401,7 +404,7 @@ export class RtmpConnection {
   }
 }
 
-/** IPv4 addresses as such, also when they come in by an IPv6 socket. */
+/** Returns IPv4 addresses as such, also those of an IPv6 socket. */
 export function plainAddress(address: string): string {
   return address.startsWith('::ffff:') ? address.slice(7) : address;
 }

@@ -44,7 +44,7 @@ export class ClientHandshake {
   #bytes = 0;
   #answered = false;
 
-  /** What to send first. */
+  /** Returns the bytes to send first. */
   begin(): Buffer {
     return Buffer.concat([Buffer.of(RTMP_VERSION), this.#c1]);
   }

@@ -22,7 +22,7 @@ export const UserControl = { streamBegin: 0, streamEof: 1, pingRequest: 6, pingR
 
 export interface RtmpMessage {
   type: number;
-  /** Message stream id: 0 for the connection, the number that createStream answered for a publish. */
+  /** Message stream ID: 0 for the connection, the number returned by createStream for a publish. */
   streamId: number;
   /** Milliseconds, modulo 2^32. */
   timestamp: number;
@@ -33,8 +33,8 @@ const CONTROL_CHUNK_STREAM = 2;
 const COMMAND_CHUNK_STREAM = 3;
 
 /**
- * One message as chunks of at most `chunkSize` payload bytes (sections 5.3.1, 5.3.2): a type-0 header, then
- * type-3 headers, which repeat the extended timestamp when there is one.
+ * Encodes one message as chunks of at most `chunkSize` payload bytes (sections 5.3.1, 5.3.2): a type-0
+ * header, then type-3 headers, which repeat the extended timestamp when there is one.
  */
 export function encodeMessage(message: RtmpMessage, chunkSize: number, chunkStreamId?: number): Buffer {
   const csid =

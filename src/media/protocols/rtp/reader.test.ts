@@ -8,7 +8,7 @@ const SETS = 'Z0LAHtkA,aM48gA==';
 const IDR = Buffer.of(0x65, 0x88, 0x84);
 const PICTURE = Buffer.of(0x41, 0x9a, 0x02);
 
-/** What each picture that comes is decoded at, and how much later shown. */
+/** Returns each frame's decoding time, and the offset of its presentation. */
 function timesOf(pictures: readonly { timestamp: number; ms: number }[]) {
   const times: { dts: number; compositionMs: number }[] = [];
   const depacketiser = new H264Depacketiser(
@@ -25,8 +25,8 @@ function timesOf(pictures: readonly { timestamp: number; ms: number }[]) {
   return times;
 }
 
-test('a clock that is set back does not make B-frames of pictures that come in their order', () => {
-  // The timestamps begin anew on the way.
+test('a clock that is set back does not turn frames in order into B-frames', () => {
+  // The timestamps wrap around in between.
   const pictures = [1000, 1033, 1066, 1040, 1073, 1106].map((ms, index) => ({
     timestamp: 2 ** 32 - 2 * FRAME_TICKS + index * FRAME_TICKS,
     ms,
@@ -41,7 +41,7 @@ test('a clock that is set back does not make B-frames of pictures that come in t
   ]);
 });
 
-test('pictures that are shown before one that came earlier keep their time', () => {
+test('frames shown before a frame that arrived earlier keep their time', () => {
   const pictures = [0, 3, 1, 2, 6].map((place) => ({ timestamp: place * FRAME_TICKS, ms: place * 33 }));
   assert.deepEqual(timesOf(pictures), [
     { dts: 0, compositionMs: 0 },
@@ -83,7 +83,7 @@ test('aggregate packets of H.264 have at most 64 units, and none that is empty o
 const AAC = { config: '1190', sizelength: '13', indexlength: '3', indexdeltalength: '3' };
 const formatOf = (parameters: Record<string, string>) => aacFormat(new Map(Object.entries(parameters)));
 
-test('AAC is read in the modes of RFC 3640 alone', () => {
+test('AAC is read only in the modes of RFC 3640', () => {
   assert.equal(formatOf(AAC)?.sizeBits, 13);
   assert.equal(formatOf({ config: '1190' })?.sizeBits, 13);
   assert.equal(formatOf({ config: '1190', mode: 'AAC-lbr' })?.sizeBits, 6);
@@ -100,7 +100,7 @@ test('AAC is read in the modes of RFC 3640 alone', () => {
   for (const parameters of refused) assert.equal(formatOf(parameters), null, JSON.stringify(parameters));
 });
 
-/** The units that come of these packets; `unitBytes` are the sizes that a packet declares. */
+/** Returns the units of these packets; `unitBytes` are the sizes that a packet declares. */
 function audioUnits(...packets: { unitBytes: number[]; data: Buffer; isLast?: boolean }[]): number[] {
   const units: number[] = [];
   const format = formatOf(AAC);

@@ -11,7 +11,7 @@ export interface RtpPacket {
 
 const HEADER_BYTES = 12;
 
-/** null for what is none. */
+/** Parses an RTP packet; null when invalid. */
 export function readRtp(packet: Buffer): RtpPacket | null {
   if (packet.length < HEADER_BYTES || packet.readUInt8(0) >> 6 !== 2) return null;
   const first = packet.readUInt8(0);
@@ -27,7 +27,7 @@ export function readRtp(packet: Buffer): RtpPacket | null {
   };
 }
 
-/** Makes tags of the packets of one track. */
+/** Converts the packets of one track to tags. */
 export interface Depacketiser {
   /** @param ms the packet's time in milliseconds. */
   packet(packet: RtpPacket, ms: number): void;
@@ -36,7 +36,7 @@ export interface Depacketiser {
 type OnTag = (tag: FlvTag) => void;
 
 const MAX_FRAME_BYTES = 8 * 2 ** 20;
-/** Units of a picture, and packets of a unit: each costs memory, however small it is. */
+/** Maximum units of a frame, and packets of a unit: each costs memory, however small it is. */
 const MAX_PIECES = 16_384;
 /** Units in one packet of an aggregate format. */
 const MAX_PACKET_UNITS = 64;
@@ -64,7 +64,7 @@ export class H264Depacketiser implements Depacketiser {
   #damaged: number | null = null;
   #ms = 0;
   #lastDts = Number.NEGATIVE_INFINITY;
-  /** Of the picture that is shown last, of all so far. */
+  /** Latest presentation timestamp of the frames received. */
   #lastShown: number | null = null;
 
   constructor(parameters: ReadonlyMap<string, string>, onTag: OnTag) {
@@ -88,7 +88,7 @@ export class H264Depacketiser implements Depacketiser {
     if (isLast) this.#flush();
   }
 
-  /** Packets are missing: what is left of the frame that they belong to is worth nothing. */
+  /** Handles missing packets: the rest of their frame is discarded. */
   lost(timestamp: number): void {
     this.#fragments = null;
     this.#units = [];
@@ -142,7 +142,7 @@ export class H264Depacketiser implements Depacketiser {
     return this.#bytes + length <= MAX_FRAME_BYTES && this.#units.length < MAX_PIECES;
   }
 
-  /** The frame is whole. */
+  /** Emits the completed frame. */
   #flush(): void {
     const units = this.#units;
     this.#units = [];
@@ -150,11 +150,11 @@ export class H264Depacketiser implements Depacketiser {
     if (this.#isNews) this.#header();
     if (units.length === 0 || this.#sps === null || this.#pps === null) return;
     const isKey = units.some((unit) => ((unit[0] ?? 0) & 0x1f) === IDR);
-    // The packets tell when a picture is shown; it is decoded no earlier than the one before it.
+    // Packets carry the presentation time of a frame; it is decoded no earlier than the previous one.
     const pts = Math.round(this.#ms);
     const dts = Math.max(pts, this.#lastDts + 1);
     this.#lastDts = dts;
-    // Milliseconds step back where a clock is corrected as well: that is no picture out of order.
+    // Milliseconds also decrease where a clock is corrected: such a frame is not out of order.
     const compositionMs = this.#isShownNext() ? 0 : Math.max(pts - dts, MIN_COMPOSITION_MS);
     const head = Buffer.of(isKey ? 0x17 : 0x27, 1, 0, 0, 0);
     head.writeIntBE(compositionMs, 2, 3);
@@ -162,7 +162,7 @@ export class H264Depacketiser implements Depacketiser {
     this.#onTag({ type: FlvTagType.video, timestamp: dts, payload: Buffer.concat([head, ...parts]) });
   }
 
-  /** By timestamps, which begin anew after 32 bits. */
+  /** Compares timestamps, which wrap around after 32 bits. */
   #isShownNext(): boolean {
     const timestamp = this.#timestamp ?? 0;
     const isNext = this.#lastShown === null || ((timestamp - this.#lastShown) | 0) > 0;
@@ -210,7 +210,10 @@ export interface AacFormat extends AacMode {
   config: Buffer;
 }
 
-/** @returns how AAC is packed, by its parameters in the SDP; null for what is neither AAC-hbr nor AAC-lbr. */
+/**
+ * @returns the AAC packetization, from its parameters in the SDP; null for modes other than AAC-hbr and
+ *   AAC-lbr.
+ */
 export function aacFormat(parameters: ReadonlyMap<string, string>): AacFormat | null {
   const bits = (name: string, absent: number) => Number(parameters.get(name) ?? absent);
   const usual = parameters.get('mode')?.toLowerCase() === 'aac-lbr' ? 6 : 13;

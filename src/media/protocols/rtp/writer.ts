@@ -8,7 +8,7 @@ const STARTS_FRAME = 0x10;
 const OPUS_STEP = 960;
 const OPUS_RATE = 48;
 const VIDEO_RATE = 90;
-/** Sound that is so far off its time, in milliseconds, goes on at another time. */
+/** Deviation of audio from its expected time, in milliseconds, from which the timestamps jump. */
 const JUMP_MS = 100;
 
 /** Numbers the packets of one track (RFC 3550, section 5.1). */
@@ -21,7 +21,7 @@ export class RtpNumbers {
     this.#payloadType = payloadType;
   }
 
-  /** Of the next packet; its payload follows. */
+  /** Builds the header of the next packet; its payload follows. */
   head(timestamp: number, isLast: boolean): Buffer {
     const head = Buffer.alloc(HEADER_BYTES);
     head.writeUInt8(0x80, 0);
@@ -58,7 +58,10 @@ export class Vp8Writer {
   }
 }
 
-/** Opus in packets of 20 milliseconds (RFC 7587), whose times go on without the rounding of the file's. */
+/**
+ * Opus in packets of 20 milliseconds (RFC 7587), whose timestamps advance without the rounding of the file's
+ * times.
+ */
 export class OpusWriter {
   readonly #numbers: RtpNumbers;
   #next: number | null = null;

@@ -12,7 +12,7 @@ import { RtspConnection, type RtspConnectionOptions } from './connection.ts';
 
 const EMPTY_PACKET = Buffer.from('$\0\0\0');
 
-/** A client of a server that does as it is told. */
+/** Opens a client of a server with scripted behavior. */
 async function open(
   t: TestContext,
   serve: (socket: Socket) => void,
@@ -72,7 +72,7 @@ test('packets beyond the budget wait', async (t) => {
   assert.ok(packets < READ_BUDGETS.rtspConnection.items + 20_000, `${packets} packets`);
 });
 
-test('a failure ends the loop over what has arrived', async (t) => {
+test('a failure ends the loop over received packets', async (t) => {
   let packets = 0;
   const { failures } = await open(
     t,
@@ -90,7 +90,7 @@ test('a failure ends the loop over what has arrived', async (t) => {
   assert.equal(failures.length, 1);
 });
 
-/** Answers the first request so, in pieces of some bytes. */
+/** Returns a server that sends this response to the first request, in chunks of the given size. */
 function answering(response: string, pieceBytes: number): (socket: Socket) => void {
   return (socket) => {
     socket.setNoDelay(true);
@@ -104,7 +104,7 @@ function answering(response: string, pieceBytes: number): (socket: Socket) => vo
   };
 }
 
-test('a response that arrives in small pieces is read when it is whole', async (t) => {
+test('a response that arrives in small chunks is read when it is complete', async (t) => {
   const body = 'v=0\r\n'.repeat(2000);
   const { connection } = await open(
     t,

@@ -7,7 +7,7 @@ import { PushError, toPushError } from '../../restream/failure.ts';
 
 export interface RtspReply {
   status: number;
-  /** By their lower-case names; of repeated ones the last, but all challenges. */
+  /** Headers by lower-case name; of repeated ones the last, but all challenges. */
   headers: ReadonlyMap<string, string>;
   challenges: readonly string[];
   body: string;
@@ -17,7 +17,7 @@ export interface RtspConnectionOptions {
   paced: PacedSocket;
   credentials: Credentials | null;
   userAgent: string;
-  /** A packet that came between the answers, on its channel (RFC 2326, section 10.12). */
+  /** Receives a packet interleaved with the responses, on its channel (RFC 2326, section 10.12). */
   onPacket(channel: number, packet: Buffer): void;
   /** After a portion of packets and responses. */
   onSlice(): void;
@@ -40,7 +40,7 @@ interface Waiting {
 export class RtspConnection {
   readonly #options: RtspConnectionOptions;
   readonly #waiting = new Map<number, Waiting>();
-  /** Input that is not whole yet. */
+  /** Incomplete input. */
   #held: Buffer[] = [];
   #heldBytes = 0;
   /** Length of what arrives; the input is not joined before. */
@@ -66,13 +66,15 @@ export class RtspConnection {
     });
   }
 
-  /** Ends reading, of what has arrived as well. */
+  /** Stops reading, including input already received. */
   close(): void {
     this.#isClosed = true;
     this.#held = [];
   }
 
-  /** Asks once more with the credentials where the server wants them. @throws {PushError} */
+  /**
+   * Sends a request, and repeats it with the credentials when the server requires them. @throws {PushError}
+   */
   async ask(method: string, url: string, headers: Record<string, string> = {}): Promise<RtspReply> {
     let reply = await this.#send(method, url, headers);
     if (reply.status === 401) {
@@ -91,7 +93,7 @@ export class RtspConnection {
     return reply;
   }
 
-  /** Without waiting for an answer. */
+  /** Sends a request without waiting for the response. */
   tell(method: string, url: string, headers: Record<string, string> = {}): void {
     this.#write(method, url, headers);
   }
@@ -138,7 +140,7 @@ export class RtspConnection {
     }
   }
 
-  /** Reads what is whole, for one slice; the rest in a later turn. */
+  /** Reads complete elements for one slice; the rest in a later turn. */
   #readSlice(): void {
     if (this.#isClosed || this.#heldBytes < this.#neededBytes) return;
     const [first = Buffer.alloc(0)] = this.#held;
@@ -168,7 +170,7 @@ export class RtspConnection {
     this.#read();
   }
 
-  /** @returns the length of what was whole; 0 when `#neededBytes` have to come first. */
+  /** @returns the length of the complete element; 0 when `#neededBytes` have to arrive first. */
   #piece(input: Buffer): number {
     this.#neededBytes = PREFIX_BYTES;
     if (input.length < PREFIX_BYTES) return 0;
@@ -215,7 +217,7 @@ export class RtspConnection {
     const end = head + HEAD_END.length + length;
     if (input.length < end) return this.#wait(end);
     const status = /^RTSP\/1\.\d (\d{3})/.exec(first)?.[1];
-    // A request of the server's is not answered: none is needed to be sent media.
+    // A request of the server gets no response: none is needed to receive media.
     if (status === undefined) return / RTSP\/1\.\d$/.test(first) ? end : this.#wrong();
     const body = input.toString('utf8', head + HEAD_END.length, end);
     const waiting = this.#waiting.get(Number(headers.get('cseq')));

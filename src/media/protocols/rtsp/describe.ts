@@ -1,20 +1,20 @@
 import { READ_BUDGETS } from '../../read-budget.ts';
 
-/** One stream of an RTSP session (RFC 8866), as its description tells. */
+/** One stream of an RTSP session, from its description (RFC 8866). */
 export interface SdpTrack {
   kind: 'video' | 'audio';
-  /** Upper case, such as `H264`; empty when it is not told. */
+  /** Upper case, such as `H264`; empty when not specified. */
   encoding: string;
   clockRate: number;
   parameters: ReadonlyMap<string, string>;
-  /** What SETUP is asked for: whole, or below the session's. */
+  /** URL for SETUP: absolute, or relative to that of the session. */
   control: string;
 }
 
 const USUAL_CLOCK_RATE = 90_000;
 const MAX_CLOCK_RATE = 1_000_000;
 
-/** @returns the control of the session, and its sound and pictures. */
+/** @returns the control URL of the session, and its audio and video tracks. */
 export function parseSdp(text: string): { control: string; tracks: SdpTrack[] } {
   const [session = [], ...media] = sections(text);
   const tracks = media.flatMap((lines) => {
@@ -35,7 +35,7 @@ export function parseSdp(text: string): { control: string; tracks: SdpTrack[] } 
   return { control: attribute(session, 'control:') ?? '*', tracks };
 }
 
-/** Of any rate that media has. */
+/** Returns the clock rate if it is plausible, otherwise the usual one. */
 function clockRateOf(text: string): number {
   const rate = Number(text);
   return rate >= 1000 && rate <= MAX_CLOCK_RATE ? rate : USUAL_CLOCK_RATE;

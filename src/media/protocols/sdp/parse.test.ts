@@ -48,7 +48,7 @@ test('a description is read into sections, attributes and codecs', () => {
 const section = (...lines: string[]) =>
   parseSdp(['v=0', 'm=audio 9 RTP/AVP 0', ...lines, ''].join('\r\n')).media[0] ?? assert.fail();
 
-test('lines end in CRLF or LF alone, and the last direction counts', () => {
+test('lines end in CRLF or a bare LF, and the last direction counts', () => {
   for (const [lines, direction] of [
     [[], null],
     [['a=recvonly', 'a=sendrecv'], 'sendrecv'],
@@ -78,7 +78,7 @@ test('a section without a direction sends and receives, and one that is rejected
   assert.equal(isSending({ ...off, attributes: [{ name: 'bundle-only', value: '' }] }), true);
 });
 
-test('what is no description, and what exceeds the limits, is refused', () => {
+test('invalid descriptions and those beyond the limits are rejected', () => {
   const limits = { maxBytes: 100, maxLines: 5, maxSections: 2 };
   const media = 'm=audio 9 RTP/AVP 0\r\n';
   parseSdp(`v=0\n${media}${media}a=x\na=${'x'.repeat(20)}`, limits);
@@ -94,7 +94,7 @@ test('what is no description, and what exceeds the limits, is refused', () => {
     assert.throws(() => parseSdp(text, limits), SdpError, JSON.stringify(text));
 });
 
-test('what is written is read as it was, whatever was read', () => {
+test('a written description reads back unchanged, whatever the input', () => {
   const corpus = [
     'v=0\r\na=group:BUNDLE 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\na=mid:0\r\na=rtpmap:111 opus/48000/2\r\na=sendonly\r\n',
     'v=0\r\na=constructor:x\r\nm=video 0 UDP/TLS/RTP/SAVPF 96 97\r\na=__proto__:0\r\na=mid:1\r\na=rtpmap:96 VP8/90000\r\na=rtpmap:97 rtx/90000\r\na=fmtp:97 apt=96\r\na=bundle-only\r\na=toString\r\n',

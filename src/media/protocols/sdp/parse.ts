@@ -6,7 +6,7 @@ import {
   type SessionDescription,
 } from './session-description.ts';
 
-/** What a reader accepts of a session description. */
+/** Limits of an accepted session description. */
 export interface SdpLimits {
   maxBytes: number;
   maxLines: number;
@@ -30,10 +30,10 @@ const MAX_PORT = 65_535;
 const ATTRIBUTE = /^a=([\w!#$%&'*+.^`{|}~-]{1,64})(?::([^\0\r]*))?$/;
 
 /**
- * Reads a session description. Lines end in CRLF or LF and in nothing else; lines other than `a=` and `m=`, and
- * malformed attributes, are dropped.
+ * Parses a session description. Lines end in CRLF or LF and in nothing else; lines other than `a=` and `m=`,
+ * and malformed attributes, are dropped.
  *
- * @throws {SdpError} for what is no session description, and for one beyond the limits.
+ * @throws {SdpError} for an invalid session description, and for one beyond the limits.
  */
 export function parseSdp(text: string, limits: SdpLimits = CLIENT_LIMITS): SessionDescription {
   if (!/^v=0[ \t]*(?:\r?\n|$)/.test(text)) throw new SdpError('A session description begins with "v=0".');

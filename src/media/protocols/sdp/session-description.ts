@@ -65,9 +65,9 @@ export interface SdpCodec {
   /** Upper case, such as `H264`. */
   name: string;
   clockRate: number;
-  /** 1 unless the section says otherwise. */
+  /** 1 unless the section specifies it. */
   channels: number;
-  /** As in `a=fmtp`; empty without one. */
+  /** Parameters of `a=fmtp`; empty without one. */
   parameters: string;
 }
 

@@ -1,6 +1,6 @@
 import type { SdpAttribute, SdpMedia, SessionDescription } from './session-description.ts';
 
-/** The origin and the name of a session that says nothing of its author (RFC 9429, section 5.2.1). */
+/** Origin and name of a session that reveal nothing about its author (RFC 9429, section 5.2.1). */
 const HEAD = ['v=0', 'o=- 1 1 IN IP4 127.0.0.1', 's=-', 't=0 0'];
 const NO_ADDRESS = 'c=IN IP4 0.0.0.0';
 

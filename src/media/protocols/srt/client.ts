@@ -22,15 +22,15 @@ export interface SrtClientOptions {
   key: SrtKey | null;
 }
 
-/** So much of a burst goes out at once: 128 Mbit/s. */
+/** Bytes of a burst sent per tick: 128 Mbit/s. */
 const BYTES_PER_TICK = 160 * 1024;
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 const MAX_RESENT_PER_NAK = 512;
-/** What the receiver would drop as too late is not sent again. */
+/** Minimum time for which packets are held for retransmission; the receiver drops later ones anyway. */
 const MIN_KEPT_MS = 1000;
-/** After so long of packets that are dropped in a row, the destination takes less than is sent. */
+/** Duration of continuous packet drops from which the destination counts as too slow. */
 const MAX_DROPPING_MS = 10_000;
-/** Numbers of packets come again after 2^31: no key may see one twice. */
+/** Packets encrypted with one key: packet numbers repeat after 2^31, and no key may see one twice. */
 const MAX_PACKETS_PER_KEY = 2 ** 30;
 
 interface Sent {
@@ -51,7 +51,7 @@ export class SrtClient {
   #queuedBytes = 0;
   /** Not acknowledged yet, oldest first. */
   #unacknowledged: Sent[] = [];
-  /** Left of what may be sent before the next tick. */
+  /** Bytes that may still be sent before the next tick. */
   #tickBytes = BYTES_PER_TICK;
   #droppingSinceMs: number | null = null;
   #droppedMs = 0;
@@ -126,7 +126,7 @@ export class SrtClient {
     this.#connection.put(packet);
   }
 
-  /** Packets that would come too late are given up, and the receiver is told not to wait for them. */
+  /** Drops packets that would arrive too late, and notifies the receiver not to wait for them. */
   #drop(now: number): void {
     const keptMs = Math.max(MIN_KEPT_MS, 2 * this.#options.latencyMs);
     const late = this.#unacknowledged.findIndex(({ atMs }) => now - atMs <= keptMs);
@@ -158,7 +158,7 @@ export class SrtClient {
     const behind = this.#unacknowledged.findIndex(({ sequence }) => distance(sequence, next) <= 0);
     const count = behind < 0 ? this.#unacknowledged.length : behind;
     for (const { packet } of this.#unacknowledged.splice(0, count)) this.sentBytes += packet.length;
-    // A light one asks for no answer.
+    // A light acknowledgement needs no response.
     if (info !== 0) this.#connection.send(Control.ackAck, info);
   }
 
@@ -167,7 +167,7 @@ export class SrtClient {
     const lost = new Set(readLosses(body, MAX_RESENT_PER_NAK));
     for (const { packet, sequence } of this.#unacknowledged) {
       if (!lost.has(sequence)) continue;
-      // A report of few bytes asks for megabytes: what does not fit is asked for again.
+      // A report of few bytes can request megabytes: packets beyond the limit are requested again.
       if (this.#tickBytes <= 0) return;
       this.#tickBytes -= packet.length;
       markRetransmitted(packet);

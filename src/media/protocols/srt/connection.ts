@@ -21,28 +21,28 @@ export interface SrtConnectionOptions {
   socket: Socket;
   streamId: string | null;
   latencyMs: number;
-  /** What is sent is encrypted with it; in the clear without. */
+  /** Encrypts the sent data; null sends it in the clear. */
   key?: SrtKey | null;
   who: Who;
 }
 
-/** What it tells whoever sends or receives over it. */
+/** Callbacks of the sender or receiver that uses the connection. */
 export interface SrtUse {
   /** Every ten milliseconds, once it is accepted. */
   onTick(now: number): void;
   onControl(packet: ControlPacket): void;
-  /** A packet of data, whole. */
+  /** Receives a complete data packet. */
   onData(packet: Buffer): void;
 }
 
 const ASK_AGAIN_MS = 250;
 const ACCEPT_MS = 5000;
-/** The peer says something at least every second. */
+/** Silence that counts as a lost connection: the peer sends at least once a second. */
 const SILENT_MS = 5000;
 const TICK_MS = 10;
 const KEEP_ALIVE_MS = 1000;
 
-/** Reasons of a rejection that would not go away (libsrt's `SRT_REJECT_REASON`). */
+/** Permanent rejection reasons (libsrt's `SRT_REJECT_REASON`). */
 const REJECTIONS: Readonly<Record<number, ['fatal' | 'refused', string]>> = {
   8: ['fatal', 'uses an incompatible version of SRT'],
   2: ['refused', 'refuses the streamid'],
@@ -55,7 +55,10 @@ const REJECTIONS: Readonly<Record<number, ['fatal' | 'refused', string]>> = {
 /** The other end and we differ about the passphrase: `SRT_REJ_BADSECRET`, `SRT_REJ_UNSECURE`. */
 const SECRETS: ReadonlySet<number> = new Set([10, 11]);
 
-/** A caller of SRT in live mode: handshake, signs of life, end. What the peer answers is read as far as it makes sense. */
+/**
+ * SRT caller in live mode: handshake, keep-alive, end. Responses of the peer are read as far as they are
+ * valid.
+ */
 export class SrtConnection {
   readonly accepted: Promise<void>;
   readonly closed: Promise<PushError | null>;
@@ -144,12 +147,12 @@ export class SrtConnection {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     clearInterval(this.#timer);
-    // What was sent last still goes out.
+    // The last packets are still sent.
     setImmediate(() => this.#options.socket.close());
     this.#settle.close(failure);
   }
 
-  /** @param kind @param words what the other end does. */
+  /** @param kind @param words what the other end does, as the end of a sentence. */
   fail(kind: 'normal' | 'refused' | 'fatal', words: string): void {
     this.over(new PushError(kind, `The ${this.#options.who} ${words}.`));
   }
@@ -195,7 +198,7 @@ export class SrtConnection {
     else this.#use.onControl(read);
   }
 
-  /** For a source it is the end of what it sends. */
+  /** Handles a shutdown, which is the regular end of a source. */
   #onShutdown(): void {
     if (this.#options.who === 'source') this.over(null);
     else this.fail('normal', 'has closed the connection');
@@ -227,7 +230,8 @@ export class SrtConnection {
     } else if (this.#phase === 'conclusion' && type === HandshakeType.conclusion) {
       this.#phase = 'open';
       this.#peer = socketId;
-      // A listener that does not insist takes the connection all the same, and would understand nothing.
+      // A listener that does not require encryption accepts the connection anyway, but could not decrypt the
+      // data.
       if (this.#key !== null && takesKey !== true) {
         this.send(Control.shutdown);
         this.fail('fatal', 'does not take the passphrase');

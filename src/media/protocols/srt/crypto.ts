@@ -2,13 +2,13 @@ import { createCipheriv, pbkdf2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 
 /**
- * Encryption of SRT (draft-sharabayko-srt-01, sections 3.2.2 and 6): a key for the stream that is made for each
+ * Encryption of SRT (draft-sharabayko-srt-01, sections 3.2.2 and 6): a stream key generated for each
  * connection, wrapped with one that both sides derive from the passphrase.
  */
 export interface SrtKey {
-  /** Of 16, 24 or 32 bytes. */
+  /** Key length of 16, 24 or 32 bytes. */
   readonly length: number;
-  /** The message that brings the wrapped key (section 3.2.2). */
+  /** Message with the wrapped key (section 3.2.2). */
   readonly message: Buffer;
   /** The payload of the packet with this number, encrypted: AES in counter mode. */
   encrypt(payload: Buffer, sequence: number): Buffer;
@@ -41,7 +41,7 @@ export async function createSrtKey(passphrase: string, length: SrtKeyLength): Pr
   };
 }
 
-/** Version 1, key material, the even key alone; AES in counter mode for MPEG-TS over SRT. */
+/** Builds the head: version 1, key material, only the even key; AES in counter mode for MPEG-TS over SRT. */
 function keyMaterialHead(length: number): Buffer {
   const head = Buffer.alloc(16);
   head.writeUInt8(0x12, 0);

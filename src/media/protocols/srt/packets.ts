@@ -23,7 +23,7 @@ export const HandshakeType = { induction: 1, conclusion: 0xffff_ffff, rejected: 
 const MTU = 1500;
 const FLOW_WINDOW = 8192;
 const SRT_VERSION = 0x0001_0500;
-/** Sends and receives by timestamps, drops what is too late, hears periodic NAKs, marks what it sends again. */
+/** Timestamp-based sending and receiving, too-late packet drop, periodic NAKs, retransmission flag. */
 const FLAGS = 0x3f;
 const EXTENSION = { request: 1, keyRequest: 3, keyAnswer: 4, streamId: 5 } as const;
 const HAS_REQUEST = 1;
@@ -34,7 +34,7 @@ const RETRANSMITTED = 0x0400_0000;
 const EVEN_KEY = 0x0800_0000;
 const MESSAGE_MASK = 0x03ff_ffff;
 
-/** What a control packet of the peer says; null for what is none, or is cut short. */
+/** Control packet of the peer; null when invalid or truncated. */
 export interface ControlPacket {
   type: number;
   info: number;
@@ -74,7 +74,7 @@ export interface Handshake {
   cookie: number;
 }
 
-/** What the peer answers; `takesKey` is null where it says nothing of one. */
+/** Handshake response of the peer; `takesKey` is null when it has no key extension. */
 export interface HandshakeAnswer extends Handshake {
   takesKey: boolean | null;
 }
@@ -93,7 +93,10 @@ export function readHandshake(body: Buffer): HandshakeAnswer | null {
   };
 }
 
-/** Who takes a key sends it back; who does not sends one word, why (section 3.2.2). */
+/**
+ * Reports whether the peer accepts the key: it then sends it back, otherwise one word with the reason
+ * (section 3.2.2).
+ */
 function takesKey(body: Buffer): boolean | null {
   for (let at = HANDSHAKE_BYTES; at + 4 <= body.length; ) {
     const words = body.readUInt16BE(at + 2);
@@ -121,7 +124,7 @@ function handshake(
   return body;
 }
 
-/** Asks for a cookie (section 4.3.1.1). */
+/** Builds the request for a cookie (section 4.3.1.1). */
 export function induction(sequence: number, socketId: number): Buffer {
   return handshake({ version: 4, sequence, type: HandshakeType.induction, socketId, cookie: 0 }, 2);
 }
@@ -136,7 +139,10 @@ export interface Conclusion {
   key: SrtKey | null;
 }
 
-/** Brings the cookie back, and says what is to be agreed on (sections 4.3.1.2, 3.2.1.1, 3.2.1.3). */
+/**
+ * Builds the conclusion handshake: returns the cookie and proposes the settings (sections 4.3.1.2, 3.2.1.1,
+ * 3.2.1.3).
+ */
 export function conclusion({ sequence, socketId, cookie, latencyMs, streamId, key }: Conclusion): Buffer {
   const request = Buffer.alloc(16);
   request.writeUInt16BE(EXTENSION.request, 0);
@@ -163,7 +169,7 @@ function keyExtension({ message }: SrtKey): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** Its letters stand in words of four with the last one first. */
+/** Builds the stream ID extension: its bytes are reversed within words of four. */
 function streamIdExtension(streamId: string): Buffer {
   const text = Buffer.from(streamId, 'utf8');
   const words = Math.ceil(text.length / 4);
@@ -175,7 +181,7 @@ function streamIdExtension(streamId: string): Buffer {
   return extension;
 }
 
-/** One packet of data, a message of its own. */
+/** Builds one data packet, a message of its own. */
 export function dataPacket(
   plain: Buffer,
   {
@@ -197,18 +203,18 @@ export function dataPacket(
   return packet;
 }
 
-/** The same packet once more, marked as that. */
+/** Marks the packet as retransmitted. */
 export function markRetransmitted(packet: Buffer): void {
   packet.writeUInt32BE((packet.readUInt32BE(4) | RETRANSMITTED) >>> 0, 4);
 }
 
-/** How far `a` is behind `b`, over the wrap. */
+/** Returns the number of steps from `a` to `b`, across the wraparound. */
 export function distance(a: number, b: number): number {
   const steps = (b - a) & SEQUENCE_MASK;
   return steps > SEQUENCE_MASK / 2 ? steps - SEQUENCE_MASK - 1 : steps;
 }
 
-/** What a NAK asks for (appendix A), at most `max` of it. */
+/** Parses the sequence numbers requested by a NAK (appendix A), up to `max`. */
 export function readLosses(body: Buffer, max: number): number[] {
   const lost: number[] = [];
   for (let at = 0; at + 4 <= body.length && lost.length < max; at += 4) {
@@ -223,7 +229,7 @@ export function readLosses(body: Buffer, max: number): number[] {
   return lost;
 }
 
-/** The same the other way: ranges where numbers follow each other. */
+/** Encodes lost sequence numbers, consecutive ones as ranges. */
 export function writeLosses(lost: readonly number[]): Buffer {
   const words: number[] = [];
   for (let at = 0; at < lost.length; ) {

@@ -37,7 +37,8 @@ export async function removeStalePidFile(cluster: string): Promise<void> {
     if (findRunningPostmaster(cluster) !== pid) return;
     send(pid, signal);
     const deadline = performance.now() + patienceMs;
-    // The file goes with the server. Not the number: nobody may reap it where process 1 is not an init.
+    // The server removes the file when it exits. The process ID may remain as a zombie where process 1 does
+    // not reap children.
     while (findRunningPostmaster(cluster) === pid && performance.now() < deadline) await sleep(10);
   }
 }

@@ -4,7 +4,7 @@ import { GuardError, type Outbound, OutboundError } from '../../../../platform/o
 import type { Secrets } from '../../../../platform/secrets.ts';
 import { renderDelivery } from './signature.ts';
 
-/** What one attempt needs to know of its webhook and event. */
+/** Webhook and event data needed for one attempt. */
 export interface Delivery {
   webhookId: string;
   url: string;
@@ -15,7 +15,7 @@ export interface Delivery {
   body: string;
 }
 
-/** What is written down of an attempt. */
+/** Log record of an attempt. */
 export interface ResponseRecord {
   responseStatus: number | null;
   responseBody: string | null;
@@ -83,7 +83,7 @@ function openedSecrets(secrets: Secrets): (delivery: Pick<Delivery, 'webhookId' 
     if (known !== undefined && Buffer.compare(known.sealed, sealed) === 0) return known.secret;
     const secret = secrets.decrypt(sealed, webhookId);
     if (opened.size >= OPENED) opened.clear();
-    // A copy: it would keep what the driver read beside it.
+    // Copied, because a view would retain the driver's whole read buffer.
     opened.set(webhookId, { sealed: Uint8Array.from(sealed), secret });
     return secret;
   };

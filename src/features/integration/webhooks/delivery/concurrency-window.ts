@@ -1,19 +1,19 @@
 /** Attempts in flight for a webhook that nothing is known of yet, and for one that is slow. */
 export const INITIAL_CONCURRENCY = 4;
 
-/** An answer is slow when it takes so many times as long as a good one, and a moment for jitter. */
+/** A response is slow when it takes this many times as long as a good one, plus a margin for jitter. */
 const SLOW_TIMES = 3;
 const SLOW_MORE_MS = 50;
 /**
- * A receiver that answers at once is sent a thousand and more a second by a few connections; only one that takes long
- * needs many: one for each two milliseconds, some of which a busy machine adds by itself.
+ * A receiver that responds immediately handles a thousand and more requests a second over a few connections;
+ * only a slow one needs many: one per two milliseconds of latency, part of which a busy machine adds itself.
  */
 const FAST_WINDOW = 8;
 const MS_EACH = 2;
-/** How fast a receiver that became slower for good is believed. */
+/** Weight of a slower response in the moving average of good latency. */
 const DRIFT = 0.02;
 
-/** How an attempt ended. */
+/** Outcome of an attempt. */
 export interface AttemptOutcome {
   success: boolean;
   /** Null when nothing was dialled. */
@@ -21,8 +21,8 @@ export interface AttemptOutcome {
 }
 
 /**
- * How many attempts one webhook may have in flight: one more with each answer while its receiver keeps up, one less
- * when an answer is slow beside what it took before, half of it with each failure
+ * Limit of one webhook's attempts in flight: one more with each response while its receiver keeps up, one
+ * less when a response is slow compared to previous ones, half with each failure
  * (docs/decisions/events-and-deliveries.md#concurrency-per-receiver).
  */
 export class ConcurrencyWindow {
@@ -46,12 +46,12 @@ export class ConcurrencyWindow {
     return this.#size > this.#first;
   }
 
-  /** How many it takes in so many milliseconds. */
+  /** Returns the number of attempts that the receiver handles in the given time. */
   within(ms: number): number {
     return Math.ceil((this.#size * ms) / Math.max(1, this.#goodMs));
   }
 
-  /** @param isWanted the window is in use: what was not asked for proves nothing. */
+  /** @param isWanted whether the window is in use: success below the limit proves nothing. */
   ended({ success, latencyMs }: AttemptOutcome, isWanted: boolean): void {
     if (!success) {
       this.#size = Math.max(1, Math.floor(this.#size / 2));

@@ -58,7 +58,7 @@ const replyTo = (replies: Record<string, (request: SinkRequest, n: number) => Si
   };
 };
 
-test('the room of ended deliveries is given back', async () => {
+test('the table space of ended deliveries is reclaimed', async () => {
   await addWebhook('/emptied');
   await worker.stop();
   const vacuums = async () => {
@@ -74,7 +74,7 @@ test('the room of ended deliveries is given back', async () => {
 });
 
 describe('a delivery', () => {
-  test('is the signed event, byte for byte as stored', async () => {
+  test('a delivery sends the signed event, byte for byte as stored', async () => {
     const { id, signingSecret } = await addWebhook('/hook?a=1');
     const eventId = await f.emit(5);
     const [request] = await f.sink.waitFor(1);
@@ -126,7 +126,7 @@ describe('a delivery', () => {
     assert.deepEqual(f.sink.requests.map((request) => request.path).sort(), subscribed);
   });
 
-  test('is planned with the event or not at all', async () => {
+  test('a delivery is planned with the event or not at all', async () => {
     await addWebhook('/hook');
     const work = f.events.transaction(async (_tx, append) => {
       await append(thingMade, f.workspace.workspaceId, { n: 1 });
@@ -140,7 +140,7 @@ describe('a delivery', () => {
     assert.equal(f.sink.requests.length, 1);
   });
 
-  test('is made once although its answer is slower than the poll', async () => {
+  test('a delivery is sent once although its response is slower than the poll', async () => {
     const { id } = await addWebhook('/slow');
     f.sink.reply = () => ({ delayMs: 900 });
     await f.emit();
@@ -150,7 +150,7 @@ describe('a delivery', () => {
 });
 
 describe('a failed delivery', () => {
-  test('is tried again with the same bytes and a fresh signature until it succeeds', async () => {
+  test('a failed delivery is retried with identical bytes and a fresh signature until it succeeds', async () => {
     const { id, signingSecret } = await addWebhook('/flaky');
     f.sink.reply = (_request, n) =>
       n < 2 ? { status: n === 0 ? 500 : 302, body: `no ${n}` } : { status: 204 };
@@ -200,7 +200,7 @@ describe('a failed delivery', () => {
     assert.deepEqual({ total, consecutive }, { total: 7, consecutive: 7 });
   });
 
-  test('tells what went wrong', async () => {
+  test('a failed delivery records the cause of the failure', async () => {
     replyTo({
       '/nul': () => hostile.nulBytes(),
       '/endless': () => ({ status: 500, fault: 'endless' }),
@@ -251,7 +251,7 @@ describe('a failed delivery', () => {
 });
 
 describe('a webhook that goes', () => {
-  test('deleted: its pending deliveries and its log go with it, for good', async () => {
+  test('a deleted webhook loses its pending deliveries and its log', async () => {
     const { id } = await addWebhook('/gone');
     f.sink.reply = () => ({ status: 500 });
     await f.emit();
@@ -302,7 +302,7 @@ describe('a webhook that goes', () => {
   });
 });
 
-test('an endpoint that never answers delays nobody, and holds four attempts at most', async () => {
+test('an endpoint that never responds delays no others and has at most four attempts in flight', async () => {
   const { id: dead } = await addWebhook('/dead', { events: ['thing.made'] });
   await addWebhook('/alive', { events: ['other.made'] });
   let waiting = 0;
@@ -310,7 +310,7 @@ test('an endpoint that never answers delays nobody, and holds four attempts at m
   replyTo({
     '/dead': () => {
       most = Math.max(most, ++waiting);
-      // Long before the attempt is given up, whose time began with the connection.
+      // Long before the attempt times out; its deadline counts from the connection.
       setTimeout(() => waiting--, 500).unref();
       return { fault: 'hang' };
     },
@@ -326,7 +326,7 @@ test('an endpoint that never answers delays nobody, and holds four attempts at m
     delays.push((requestsTo('/alive').at(-1)?.at ?? 0) - startedAt);
   }
   delays.sort((a, b) => a - b);
-  // Who waited for the dead one would wait for its second.
+  // A delivery that waited for the dead endpoint would wait for a timeout of a second.
   assert.ok((delays[15] ?? 0) < 500, `median ${delays[15]} ms`);
   assert.ok(most <= 4, `${most} at once`);
   await f.webhooks.remove(f.workspace.workspaceId, dead);

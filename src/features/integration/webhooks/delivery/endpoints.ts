@@ -3,13 +3,13 @@ import type { Slot } from './repository.ts';
 
 /** Endpoints whose windows are remembered when nothing is left to send to them. */
 const REMEMBERED = 10_000;
-/** How long a job waits for those before it, so that what follows closely does not overtake for no reason. */
+/** Time a job waits for those before it, so that jobs in quick succession are not reordered needlessly. */
 const PATIENCE_MS = 100;
-/** So many in line are a backlog: they go side by side. */
+/** Queue length from which a backlog is processed in parallel. */
 const CROWD = 4;
 /**
- * What waits in line for a receiver that keeps up: so many at least, and more, within its share of all places, where that is sent
- * in a moment.
+ * Queue length for a receiver that keeps up: at least `least`, and more, within its share of all slots, when
+ * they can be sent within `momentMs`.
  */
 const LINE = { least: 32, most: 128, momentMs: 500 } as const;
 
@@ -24,7 +24,7 @@ interface Endpoint<Job> {
   /** Claimed and not begun. */
   line: Waiting<Job>[];
   inFlight: number;
-  /** The last claim was given all that it asked for: there is more where this came from. */
+  /** Whether the last claim was filled completely, so that more jobs are likely. */
   hasMore: boolean;
   /** There was a backlog, and the line has not been empty since. */
   isCrowded: boolean;
@@ -36,25 +36,25 @@ export interface EndpointOptions<Job> {
   perEndpoint: number;
   /** Jobs held in all. */
   maxHeld: number;
-  /** How long a job may wait in line. */
+  /** Maximum time a job may wait in the queue. */
   lineMs: number;
-  /** Makes the attempt; `ended` is called afterwards. Times are of `performance.now()`. */
+  /** Starts the attempt; `ended` is called afterwards. Times are those of `performance.now()`. */
   begin(job: Job, claimedAt: number): void;
-  /** For jobs that were claimed and are not begun: their receiver does not keep up any more. */
+  /** Releases claimed jobs that have not begun, because their receiver no longer keeps up. */
   giveBack(jobs: readonly Job[]): void;
 }
 
 /**
- * Who may be claimed for, and whose attempt begins when. What a webhook holds beyond its first four comes from one half
- * of all places, so a few fast ones leave room for everybody else, and one that never answers delays nobody
- * (docs/decisions/events-and-deliveries.md#concurrency-per-receiver).
+ * Decides which webhooks jobs are claimed for, and when each attempt begins. Slots of a webhook beyond its
+ * first four come from one half of all slots, so that a few fast webhooks leave room for others, and one that
+ * never responds delays none (docs/decisions/events-and-deliveries.md#concurrency-per-receiver).
  */
 export class Endpoints<Job extends { webhookId: string }> {
   readonly #options: EndpointOptions<Job>;
   /** Webhooks with work, those that waited longest first. */
   readonly #due = new Set<string>();
   readonly #active = new Map<string, Endpoint<Job>>();
-  /** Of those that are not active, the last used last. */
+  /** Windows of inactive webhooks, ordered from least to most recently used. */
   readonly #windows = new Map<string, ConcurrencyWindow>();
   #held = 0;
 
@@ -66,7 +66,7 @@ export class Endpoints<Job extends { webhookId: string }> {
     for (const id of webhookIds) this.#due.add(id);
   }
 
-  /** What to claim for. @param most jobs that may be claimed now. */
+  /** Returns the webhooks to claim for. @param most maximum jobs that may be claimed now. */
   slots(most = this.#options.maxHeld): Slot[] {
     const slots: Slot[] = [];
     const { maxHeld } = this.#options;
@@ -108,7 +108,7 @@ export class Endpoints<Job extends { webhookId: string }> {
     }
   }
 
-  /** An attempt is over; null when nothing was sent. */
+  /** Records the end of an attempt; null when nothing was sent. */
   ended(webhookId: string, end: AttemptOutcome | null): void {
     const endpoint = this.#activate(webhookId);
     const { window } = endpoint;
@@ -205,8 +205,8 @@ function lineOf(window: ConcurrencyWindow, share: number): number {
 }
 
 /**
- * How many to claim. For a receiver that keeps up some wait in line, so that claims, which cost about the same for one
- * job and for many, are few.
+ * Returns the number of jobs to claim. Jobs for a receiver that keeps up are queued ahead, so that fewer
+ * claims are needed: a claim costs about as much for one job as for many.
  */
 function room(
   window: ConcurrencyWindow,

@@ -139,7 +139,7 @@ test('PostgreSQL is restarted under load: every committed event arrives, none is
   }
 });
 
-test('a certificate of another name, and one that nobody vouches for, are failures that tell why', async () => {
+test('a certificate of another name and an untrusted certificate fail with the reason', async () => {
   const wrong = await startHttpsSink({ ca: f.sink.ca, names: ['other.test'] });
   const unknown = await startHttpsSink();
   start();
@@ -158,7 +158,7 @@ test('a certificate of another name, and one that nobody vouches for, are failur
   await Promise.all([wrong.close(), unknown.close()]);
 });
 
-test('an answer of 50 MB costs no more than the 16 KiB that are kept', async () => {
+test('a response of 50 MB costs no more than the stored 16 KiB', async () => {
   const { id } = await addWebhook();
   const body = Buffer.alloc(50 * 2 ** 20, 'x');
   f.sink.reply = () => ({ body });
@@ -200,7 +200,7 @@ test('jumps of this machine’s clock move signatures, not the schedule', async 
   assert.ok((times[2] ?? 0) - (times[1] ?? 0) <= -172_799);
 });
 
-test('what cannot be written down holds up what is sent, so that a crash repeats few', async () => {
+test('results that cannot be written delay sending, so that a crash repeats few deliveries', async () => {
   await addWebhook();
   for (let n = 0; n < 400; n++) await f.emit();
   const locked = Promise.withResolvers<void>();

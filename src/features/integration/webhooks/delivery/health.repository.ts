@@ -23,7 +23,9 @@ export async function oldestWaitSec(db: Db): Promise<number> {
   return rows[0]?.seconds ?? 0;
 }
 
-/** Of the newest 200 attempts since then: how many webhooks were tried, and how many of them answered at all. */
+/**
+ * Counts, among the newest 200 attempts since `since`, the tried webhooks and those that responded at all.
+ */
 export async function attemptsSince(db: Db, since: Date): Promise<{ tried: number; answered: number }> {
   // The newest rows come off the primary key; the inner time only leaves out partitions, whole days in UTC.
   const { rows } = await sql<{ tried: number; answered: number }>`

@@ -7,7 +7,7 @@ export class RecentChanges {
 
   add(webhookId: string): void {
     const now = performance.now();
-    // Set anew, so that the map stays in the order of the changes.
+    // Reinserted, so that the map stays ordered by change.
     this.#changedAt.delete(webhookId);
     this.#changedAt.set(webhookId, now);
     for (const [id, at] of this.#changedAt) {

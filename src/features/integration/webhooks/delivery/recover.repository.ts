@@ -7,12 +7,12 @@ export interface Recovery {
   webhookId: string;
   since: Date;
   until: Date;
-  /** What the webhook subscribes to, and what of it is asked for; empty means everything. */
+  /** Patterns the webhook subscribes to, and the requested subset; empty means everything. */
   patterns: readonly string[];
   wanted: readonly string[];
-  /** Types that are never sent again: they were meant for one webhook alone. */
+  /** Types that are never sent again because they were meant for a single webhook. */
   never: readonly string[];
-  /** Types that are not sent to the webhook they tell of. */
+  /** Types that are not sent to the webhook that is their subject. */
   notToItself: readonly string[];
 }
 

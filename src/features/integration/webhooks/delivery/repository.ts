@@ -45,12 +45,12 @@ export interface ClaimedJob {
   url: string | null;
   secret: Uint8Array | null;
   isActive: boolean | null;
-  /** Null when the event is older than what is kept. */
+  /** Type and body of the event; null when the event is older than the retention. */
   eventType: string | null;
   body: string | null;
 }
 
-/** How many jobs of one webhook may be claimed. */
+/** Maximum jobs of one webhook to claim. */
 export interface Slot {
   webhookId: string;
   cap: number;
@@ -63,8 +63,8 @@ type Taken = ClaimedJob & {
 };
 
 /**
- * All retries are over by then (docs/decisions/events-and-deliveries.md#the-retry-schedule): what is older is a replay, or has waited for
- * a process.
+ * All retries have ended by then (docs/decisions/events-and-deliveries.md#the-retry-schedule): older jobs are
+ * replays, or have waited for a process.
  */
 const RECENT = sql`(now() - interval '26 hours')`;
 
@@ -89,9 +89,10 @@ export async function claim(db: Db, slots: readonly Slot[], leaseSec: number): P
 async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<Taken[]> {
   const ids = slots.map((slot) => slot.webhookId);
   const caps = slots.map((slot) => slot.cap);
-  // The time is a sub-select: a bare clock_timestamp() could not bound the index scan. The ids are an array:
-  // for a join the planner, who cannot know how few they are, would read the whole table. The slots are sub-selects:
-  // with so many as there are the plan would seem better than the one for any, and be made anew each time.
+  // The time is a sub-select: a bare clock_timestamp() could not bound the index scan. The IDs are an array:
+  // for a join the planner, which cannot know how few they are, would read the whole table. The slots are
+  // sub-selects: with the actual number the plan would seem better than the generic one, and be computed each
+  // time.
   const { rows } = await sql<Taken>`
     with claimed as (
       update delivery_job j
@@ -172,12 +173,11 @@ export interface Finished {
 
 /**
  * Writes the log rows and the counters, and removes or reschedules the jobs, in one statement. A job whose
- * lease was lost meanwhile is left alone. Running it again with the same input changes nothing.
+ * lease was lost is left unchanged. Running it again with identical input is idempotent. Rows are locked by
+ * ID, jobs before webhooks, as in `deleteWebhook`, so that no deadlock occurs. An attempt whose webhook has
+ * been deleted leaves no row in the log.
  *
- * Rows are locked by id, jobs before webhooks, as `deleteWebhook` does, so nothing deadlocks. An attempt whose
- * webhook was deleted meanwhile leaves no row in the log.
- *
- * @returns those that were still ours.
+ * @returns the jobs that this process still held.
  */
 export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished[]> {
   const input = JSON.stringify(batch.map(toInput));
@@ -241,7 +241,7 @@ export async function finish(db: Db, batch: readonly Finish[]): Promise<Finished
   return rows;
 }
 
-/** Spelled out, as it is written for each delivery; what is missing is null. */
+/** Every field is listed because this runs for each delivery; missing fields become null. */
 function toInput({ job, lease, retrySec, log }: Finish) {
   if (log === null) return { job, lease };
   const { id, eventType, at, status, responseStatus, responseBody, latencyMs, errorMessage } = log;
@@ -260,12 +260,12 @@ function toInput({ job, lease, retrySec, log }: Finish) {
   };
 }
 
-/** Gives the room of ended jobs back, unless somebody is at it already. */
+/** Vacuums the ended jobs, unless another vacuum is running. */
 export async function vacuum(db: Db): Promise<void> {
   await sql`vacuum (skip_locked, truncate false) delivery_job`.execute(db);
 }
 
-/** Gives claimed jobs back at once, for a worker that stops before their attempts ended. */
+/** Releases claimed jobs immediately, for a worker that stops before their attempts ended. */
 export async function release(db: Db, jobs: readonly { id: number; lease: number }[]): Promise<void> {
   const ids = jobs.map((job) => job.id);
   const leases = jobs.map((job) => job.lease);
@@ -311,8 +311,8 @@ export interface SingleJob {
 }
 
 /**
- * A job that its maker attempts itself, claimed from the beginning: a worker makes the attempt only when the
- * maker died.
+ * Inserts a job already claimed for the caller, who makes the attempt itself: a worker makes it only when the
+ * caller dies.
  */
 export async function insertClaimed(tx: Tx, job: SingleJob): Promise<{ id: number; lease: number }> {
   const { rows } = await sql<{ id: number; lease: number }>`
@@ -352,7 +352,7 @@ export async function deletePendingJobs(
   return rows;
 }
 
-/** What a claimed delivery needs of its webhook now, when that was changed after the claim. */
+/** Returns the current data of a webhook that was changed after the claim. */
 export async function currentTarget(
   db: Db,
   webhookId: string,

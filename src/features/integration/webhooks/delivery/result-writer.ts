@@ -5,7 +5,7 @@ import { type FinishDeps, finishCounted } from './record-results.ts';
 import type { Finish } from './repository.ts';
 
 const BATCH = 500;
-/** Of answers in one statement, some more with the last one. */
+/** Maximum characters of response bodies in one statement, which the last one may exceed. */
 const BATCH_CHARACTERS = 2_000_000;
 const RETRY_FIRST_MS = 50;
 const RETRY_MAX_MS = 1000;
@@ -26,8 +26,8 @@ interface Waiting {
 }
 
 /**
- * Finishes attempts in batches: one statement runs at a time and takes everything that came in meanwhile, so
- * an idle worker finishes at once and a busy one pays a small part of a statement
+ * Finishes attempts in batches: one statement runs at a time and takes everything queued during the previous
+ * one, so that an idle worker finishes immediately and a busy one pays a small part of a statement
  * (docs/decisions/events-and-deliveries.md#batches).
  */
 export class ResultWriter {
@@ -44,7 +44,7 @@ export class ResultWriter {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when everything added so far is finished or given up. */
+  /** Resolves when everything added so far is finished or abandoned. */
   async idle(): Promise<void> {
     await this.#running;
   }
@@ -58,7 +58,8 @@ export class ResultWriter {
         lost,
       );
     }
-    // In the same tick as the last look at the queue, or an item added in between would wait for the next.
+    // Reset in the same tick as the last check of the queue, or an item added in between would wait for the
+    // next.
     this.#running = null;
   }
 
@@ -72,7 +73,7 @@ export class ResultWriter {
     return this.#queue.splice(0, end === -1 ? this.#queue.length : end);
   }
 
-  /** @returns how many were not ours any more. */
+  /** @returns the number of jobs whose lease was lost. */
   async #finish(batch: Waiting[]): Promise<number> {
     for (let delayMs = RETRY_FIRST_MS; ; delayMs = Math.min(delayMs * 2, RETRY_MAX_MS)) {
       const items = batch.map(({ item }) => item);

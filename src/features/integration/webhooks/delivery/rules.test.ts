@@ -67,7 +67,7 @@ type Job = { webhookId: string };
 const jobsOf = (webhookId: string, count: number): Job[] =>
   Array.from({ length: count }, () => ({ webhookId }));
 
-/** Endpoints, and what was begun and given back. */
+/** Creates `Endpoints` and records the begun and released jobs. */
 function endpointsOf(maxHeld: number, perEndpoint = 32) {
   const begun: Job[] = [];
   const returned: Job[] = [];
@@ -102,7 +102,7 @@ test('an endpoint that nothing is known of gets four, and the free room is share
   assert.deepEqual(endpoints.slots(), [{ webhookId: 'b', cap: 1 }]);
 });
 
-test('who got less than asked for is left alone until it is found due again', () => {
+test('a webhook with fewer jobs than requested is skipped until it is due again', () => {
   const { endpoints, claimAll } = endpointsOf(10);
   claimAll({ a: 1 });
   assert.deepEqual(endpoints.slots(), []);
@@ -120,14 +120,14 @@ test('few jobs are begun one after the other, a backlog side by side', () => {
   assert.equal(begun.length - 1, 4);
 });
 
-test('a job that waits longer than a healthy receiver takes is begun beside the one before', async () => {
+test('a job that waits longer than a healthy receiver takes starts in parallel to the previous one', async () => {
   const { begun, claimAll } = endpointsOf(100);
   claimAll({ a: 2 });
   assert.equal(begun.length, 1);
   await waitFor(() => begun.length === 2);
 });
 
-test('attempts that are over as they begin leave no count or timer behind', async () => {
+test('attempts that end as they begin leave no count or timer', async () => {
   const begun: string[] = [];
   const endpoints: Endpoints<Job & { name: string }> = new Endpoints({
     perEndpoint: 32,
@@ -153,7 +153,7 @@ test('attempts that are over as they begin leave no count or timer behind', asyn
   endpoints.ended('a', null);
   claim('next');
   claim('last');
-  // As long as any timer of before would take.
+  // As long as a timer left from before would need to fire.
   await sleep(100);
   endpoints.ended('a', null);
   assert.deepEqual(begun, ['first', 'over at once', 'over then', 'next', 'last']);
@@ -196,7 +196,7 @@ test('a window shrinks by one with slow answers, by half with failures, and grow
   assert.equal(idle.size, 4, 'what was not asked for proves nothing');
 });
 
-test('what was claimed for a receiver that began to fail is given back', () => {
+test('jobs claimed for a receiver that begins to fail are released', () => {
   const { endpoints, begun, returned, claimAll } = endpointsOf(400);
   for (let n = 0; n < 50; n++) {
     claimAll({ a: 1000 });

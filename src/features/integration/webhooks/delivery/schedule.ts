@@ -7,7 +7,7 @@ import type {
 export const DISABLED_REASON = 'the webhook is not active';
 
 /**
- * A person's explicit act: sent whatever `events` and `isActive` say, and once
+ * Reports whether the delivery is manual: it is sent once, regardless of `events` and `isActive`
  * (docs/decisions/events-and-deliveries.md#the-retry-schedule).
  */
 export function isSingle(trigger: DeliveryTrigger): boolean {
@@ -15,8 +15,9 @@ export function isSingle(trigger: DeliveryTrigger): boolean {
 }
 
 /**
- * What follows an attempt (docs/decisions/events-and-deliveries.md#the-retry-schedule): `retrySeconds` has the delay
- * before each further one, so there are as many attempts as delays and one more. Tests and replays have one.
+ * Returns the state after an attempt (docs/decisions/events-and-deliveries.md#the-retry-schedule):
+ * `retrySeconds` has the delay before each further attempt, so there is one attempt more than delays. Tests
+ * and replays have one attempt.
  *
  * @param attempt counted from 1.
  */

@@ -5,7 +5,7 @@ export interface DeliveryContent {
   secret: string;
   eventId: string;
   eventType: string;
-  /** The exact text of the event; never serialised again. */
+  /** The exact text of the event; never serialized again. */
   body: string;
 }
 

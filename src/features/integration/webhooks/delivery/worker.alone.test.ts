@@ -60,7 +60,7 @@ describe('waking up', () => {
     await elsewhere.close();
   });
 
-  test('without any hint, by the poll', async () => {
+  test('a worker wakes by the poll without any hint', async () => {
     await addWebhook('/hook');
     start({}, { bus: silentBus });
     await f.emit();
@@ -106,7 +106,7 @@ describe('a worker that vanishes', () => {
     assert.equal(rows.at(-1)?.status, 'EXHAUSTED');
   });
 
-  test('for days: what waited is sent with what the day of each said', async () => {
+  test("jobs that waited for days are sent with their event's original body", async () => {
     const id = await addWebhook('/hook');
     const [old, recent] = [await f.emit(1), await f.emit(2)];
     const { sql } = f.database;
@@ -215,7 +215,7 @@ describe('two workers', () => {
 });
 
 describe('stopping', () => {
-  test('waits for what is in flight and claims nothing more', async () => {
+  test('a stopping worker waits for attempts in flight and claims nothing more', async () => {
     const id = await addWebhook('/slow');
     f.sink.reply = () => ({ delayMs: 400 });
     const worker = start({ perEndpoint: 2 });
@@ -228,7 +228,7 @@ describe('stopping', () => {
     assert.equal(await f.pendingJobs(), 6 - rows.length);
   });
 
-  test('gives back what does not end in time, for another worker at once', async () => {
+  test('a stopping worker releases unfinished jobs, and another worker can claim them immediately', async () => {
     const id = await addWebhook('/slow');
     f.sink.reply = (_request, n) => (n === 0 ? { fault: 'hang' } : {});
     const worker = start({ drainMs: 100, timeoutMs: 3000 });

@@ -35,11 +35,11 @@ export interface DeliveryConfig {
   maxHeld?: number;
   /** Attempts in flight for one webhook whose receiver keeps up, default 32. */
   perEndpoint?: number;
-  /** How long a claimed job is left alone by other workers; default 30, or the receiver's time and 20 s. */
+  /** Lease of a claimed job in seconds; default 30, or the receiver's timeout plus 20 s. */
   leaseSec?: number;
-  /** How long `stop` waits for attempts in flight, default 12,000. */
+  /** Time for which `stop` waits for attempts in flight, default 12,000. */
   drainMs?: number;
-  /** Attempts that ended before the room of their jobs is given back, default 5,000. */
+  /** Ended attempts between two vacuums of the job table, default 5,000. */
   vacuumEvery?: number;
 }
 
@@ -64,22 +64,25 @@ export interface DeliveryWorkerOptions {
 
 export interface DeliveryWorker {
   start(): void;
-  /** Stops claiming, waits for what is in flight, and gives the rest back. */
+  /** Stops claiming, waits for attempts in flight, and releases the rest. */
   stop(): Promise<void>;
 }
 
 /** Told with the id of a webhook whose address, secret or switch was changed. */
 export const WEBHOOK_TOPIC = 'webhooks';
 
-/** The queue is looked at this often whatever the hints say. */
+/** Poll interval of the queue, independent of hints. */
 const POLL_MS = 1000;
 /** Looking for work takes at most a sixth of the time, however many webhooks have work. */
 const SCAN_PAUSE = 5;
 /** One look that was slow for another reason, such as a new connection, must not hold events up. */
 const SCAN_PAUSE_MAX_MS = 100;
-/** What was sent and is not written down would be sent again after a crash: at most as many as may be held. */
+/**
+ * Multiple of held jobs: sent but unwritten attempts would be repeated after a crash, so their number is
+ * limited.
+ */
 const UNWRITTEN = 2;
-/** Of a delivery whose webhook was switched off: nothing was dialled. */
+/** Result of a delivery whose webhook was deactivated: nothing was dialed. */
 const CANCELED: ResponseRecord = {
   responseStatus: null,
   responseBody: null,
@@ -107,7 +110,7 @@ class Dispatcher implements DeliveryWorker {
   /** Attempts under way, and who waits for their end. */
   #running = 0;
   #onDrained: () => void = () => {};
-  /** Claimed, and to be given back without an attempt. */
+  /** Claimed jobs to release without an attempt. */
   readonly #returned: ClaimedJob[] = [];
   #unsubscribe: () => void = () => {};
   #timer: NodeJS.Timeout | undefined;
@@ -251,7 +254,7 @@ class Dispatcher implements DeliveryWorker {
 
   async #run(job: ClaimedJob, claimedAt: number): Promise<void> {
     try {
-      // Awaited in any case: who begins an attempt is not told of its end before it has gone on.
+      // Awaited in any case: the end of an attempt must not be reported before its start has returned.
       await this.#deliver(await (this.#changes.since(job.webhookId, claimedAt) ? this.#current(job) : job));
     } finally {
       this.#running -= 1;
