@@ -176,7 +176,7 @@ test('the stream slots of an account are shared by its keys, and the response na
   ];
   const refused = await as({ actor: { kind: 'key', id: 'key_3', userId: 'usr_1' } });
   assert.equal(refused.status, 429);
-  assert.match(await refused.text(), /"SSE_PER_KEY_CAP".*This account has 3 open/);
+  assert.match(await refused.text(), /"SSE_PER_KEY_CAP".*Limit of 3 open/);
   others.push(await as({ actor: { kind: 'key', id: 'key_9', userId: 'usr_1' }, accountId: 'usr_2' }));
   assert.deepEqual(
     others.map(({ status }) => status),

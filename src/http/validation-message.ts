@@ -64,6 +64,6 @@ export function validationMessage({ keyword, params, message }: ErrorObject): st
 }
 
 function countWords([bound, one, many]: [string, string, string], limit: unknown): string {
-  if (limit === 1 && bound.startsWith('must')) return 'must not be empty';
+  if (limit === 1 && bound.endsWith('least')) return 'must not be empty';
   return `${bound} ${String(limit)} ${limit === 1 ? one : many}`;
 }

@@ -70,7 +70,7 @@ describe('a body', () => {
     [Type.String({ maxLength: 1 }), 'ab', 'x must have at most 1 character.'],
     [Type.Array(Type.Null(), { maxItems: 2 }), [null, null, null], 'x must have at most 2 items.'],
     [Type.Integer({ minimum: 0 }), -1, 'x must be at least 0.'],
-    [Type.Integer({ maximum: 9 }), 10, 'x may be at most 9.'],
+    [Type.Integer({ maximum: 9 }), 10, 'x must be at most 9.'],
     [Type.Number({ exclusiveMinimum: 0 }), 0, 'x must be more than 0.'],
     [Type.String({ pattern: '^a$' }), 'b', 'x must match the pattern ^a$.'],
     [Type.String({ format: 'date-time' }), 'now', 'x must be a date-time, such as 2026-11-20T09:00:00Z.'],

@@ -154,7 +154,7 @@ test('the page says what it is before a script runs, names nobody, and asks for 
   const policy = answer.headers.get('content-security-policy') ?? '';
   assert.match(policy, /script-src 'self'; style-src 'self'; /);
   assert.doesNotMatch(policy, /unsafe/);
-  assert.match(await (await fetch(`${url}/r/room_none`)).text(), /There is no such room here\./);
+  assert.match(await (await fetch(`${url}/r/room_none`)).text(), /Room not found/);
 
   const lobby = await open(`${url}/r/${roomId}`, { viewport: { width: 390, height: 780 } });
   await assertAccessible(lobby.page, 'the lobby');

@@ -80,7 +80,7 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
   (await chat.request('DELETE', `/${Object(newest).id}`)).assertOk(200);
   await shows(narrow.page, said);
   await chat.set({ chatMode: 'FOLLOWERS' });
-  await wide.page.getByText(/Only those who follow .* can write here\./).waitFor();
+  await wide.page.getByText(/Only followers of .* can post messages\./).waitFor();
   assert.equal(await wide.page.getByLabel(/^Message as/).isVisible(), false);
   await wide.page.locator('.chat-system', { hasText: 'Chat is open to followers only.' }).waitFor();
   await chat.request('DELETE', '');

@@ -203,7 +203,7 @@ test('errors of a source are reported in words and not retried in a tight loop',
   const list = (uri: string, more = '') =>
     `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${more}#EXTINF:1,\n${uri}\n#EXT-X-ENDLIST\n`;
   const cases: [string, (request: SinkRequest) => SinkReply, RegExp][] = [
-    ['not there', () => ({ status: 404 }), /^The source answers 404\.$/],
+    ['not there', () => ({ status: 404 }), /^The source returned status 404\.$/],
     ['refused', () => ({ status: 403 }), /refuses access \(403\)/],
     ['no playlist', () => ({ body: '<html>' }), /it is not an HLS playlist/],
     ['a private redirect', () => ({ status: 302, headers: { location: privately } }), /private address/],
@@ -233,7 +233,7 @@ test('errors of a source are reported in words and not retried in a tight loop',
     [
       'another codec',
       () => ({ body: '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS="hvc1.1,mp4a.40.2"\na.m3u8\n' }),
-      /no variant is H\.264 with AAC/,
+      /no variant uses H\.264 with AAC/,
     ],
   ];
   await Promise.all(

@@ -54,7 +54,7 @@ test('an entry for a full class is offered a seat and takes it by the emailed li
 
   const kim = await opened(await linkTo('waitlist-joined', 'kim@example.com', /\/waitlist\//));
   const asked = await see(kim.path, kim.cookie);
-  assert.match(asked.text, /Do you want to wait\?/);
+  assert.match(asked.text, /Join the waitlist\?/);
   const own = { formToken: asked.fields().formToken ?? '' };
   assert.equal((await send(`${kim.path}/confirm`, own)).status, 403);
   await send(`${kim.path}/confirm`, own, { cookie: kim.cookie });
@@ -93,7 +93,7 @@ test('joining again emails the link again, and a page does not reveal who waits'
   clock.advance(1.5 * DAY_MS);
   const again = await join();
   assert.deepEqual([again.status, again.text], [200, first.text]);
-  const asked = /^Do you want to wait\? A lesson/;
+  const asked = /^Confirm your place on the waitlist: A lesson/;
   for (const subject of await mailsTo(email, 'waitlist-joined')) assert.match(subject, asked);
   clock.advance(DAY_MS);
   await runTask(app.container, 'waitlist');

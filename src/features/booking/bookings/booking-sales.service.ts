@@ -159,7 +159,7 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   const isOver = (cohort.enrollment_closes_at ?? cohort.starts_at) <= deps.clock.now();
   if (!isOpen || isOver) {
     const isFull = cohort.status === 'FULL' && !isOver;
-    const message = isFull ? 'The cohort is full.' : 'The cohort is not open for enrollment.';
+    const message = isFull ? 'The cohort is full.' : 'This cohort is closed to new members.';
     throw new AppError('CONFLICT', { field: 'cohortId', message });
   }
   return cohort.starts_at;

@@ -119,7 +119,7 @@ function readable(text: string): string {
     return toWebVtt(text, 'content');
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    const isEmpty = /no cue/.test(error.message);
+    const isEmpty = /^No cues found/.test(error.message);
     throw new TranscriptError(
       isEmpty ? 'No speech was detected in the video.' : 'The speech engine produced invalid captions.',
     );
