@@ -62,7 +62,7 @@ test('an entry for a full class is offered a seat and takes it by the emailed li
   assert.equal((await see(kim.path)).status, 404);
   (await act(of, bookingId, 'cancel')).assertOk(200);
   const offered = await see(kim.path, kim.cookie);
-  assert.match(offered.text, /A spot is available It is kept for you until/);
+  assert.match(offered.text, /A spot is available It is held for you until/);
   const taken = await send(`${kim.path}/take`, { ...offered.fields(), name: 'Kim' }, { cookie: kim.cookie });
   assert.equal(taken.status, 303, taken.text);
   assert.match((await see(taken.location)).text, /You have booked/);

@@ -389,6 +389,6 @@ test('erasing a name that is a common word deletes nothing of others', async () 
     select subject from mail where recipient in ('lee@example.com', 'kim@example.com') order by created_at, id`;
   assert.deepEqual(
     now.map(({ subject }) => subject),
-    [...subjects.map(([, before, after]) => after ?? before), 'May … write to you?'],
+    [...subjects.map(([, before, after]) => after ?? before), 'Confirm your subscription to …'],
   );
 });
