@@ -123,7 +123,7 @@ test('impossible actions are reported', async () => {
   ]);
   assert.deepEqual(await outcome('takedown', '--id', none, '--reason', ' '), [
     2,
-    'marquee: --reason is a text of at most 1000 characters, which the owner reads',
+    'marquee: --reason must have at most 1000 characters; it is shown to the owner',
   ]);
   assert.deepEqual(await outcome('takedown', '--id', 'pl_x', '--reason', 'x'), [
     2,

@@ -144,7 +144,7 @@ describe('marquee webhook listen', () => {
     const refused = await run(['webhook', 'listen', '--forward-to', hook, '--key', `pk_${'0'.repeat(40)}`])
       .ended;
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /^marquee: the platform answered 401: The API key is unknown\.\n$/);
+    assert.match(refused.stderr, /^marquee: the platform returned 401: Invalid API key\.\n$/);
     assert.ok(!refused.stderr.includes('pk_000'));
     const wrong = [
       ['webhook', 'listen'],

@@ -79,11 +79,11 @@ describe('the configuration', () => {
     for (const name of Object.keys(all))
       assert.throws(
         () => loadConfig({ ...all, [name]: '' }),
-        /^Error: LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET go together(?!.*hunter2)/,
+        /^Error: LIVEKIT_URL, LIVEKIT_API_KEY and LIVEKIT_API_SECRET must all be set(?!.*hunter2)/,
       );
     assert.throws(() => loadConfig({ ROOMS_ENGINE: 'livekit' }), /^Error: LIVEKIT_URL is required/);
     const mixed = { ...all, LIVEKIT_URL: 'ws://lk.example.com', PUBLIC_URL: 'https://a.example' };
-    assert.throws(() => loadConfig(mixed), /^Error: LIVEKIT_URL must begin with wss/);
+    assert.throws(() => loadConfig(mixed), /^Error: LIVEKIT_URL must start with wss/);
   });
 
   test('an unreachable address is not announced to other nodes', () => {

@@ -293,7 +293,7 @@ test('devices that are denied or missing are said in words, and one can join wit
     };`;
   const { page, close } = await open(await linkFor(mesh, roomId, 'Ada'), { initScript: failing });
   await press(page, 'Turn on the camera');
-  await page.getByText(/may not use the camera here. Allow it by the icon/).waitFor(SLOW);
+  await page.getByText(/not allowed to use the camera here. Allow it with the icon/).waitFor(SLOW);
   await press(page, 'Turn on the microphone');
   await page.getByText(/No microphone was found. Connect a microphone/).waitFor(SLOW);
   await assertAccessible(page, 'the lobby without devices');

@@ -119,8 +119,8 @@ test('a visitor elsewhere books by keyboard, in their own zone, on a small scree
     await link.focus();
     await page.keyboard.press('Enter');
   };
-  await press(page.getByRole('link', { name: 'Show them in Asia/Tokyo' }));
-  await page.getByText(/is in UTC; their time stands beside each/).waitFor();
+  await press(page.getByRole('link', { name: 'Show times in Asia/Tokyo' }));
+  await page.getByText(/is in UTC; each time is also shown in their time zone/).waitFor();
   // Whatever day it is, of the next month every day is free.
   await press(page.getByRole('link', { name: 'Later' }));
   await press(page.getByRole('link', { name: /, \d+ times$/ }).nth(2));

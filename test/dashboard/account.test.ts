@@ -104,7 +104,7 @@ test('the second factor is turned on and off, and another session is ended', asy
     await signIn.getByText('Incorrect password.').waitFor();
     await signIn.getByLabel('Your password').fill(user.password);
     await signIn.getByRole('button', { name: 'Change email' }).click();
-    await signIn.getByText('We have mailed a link to moved@example.org.').waitFor();
+    await signIn.getByText('We sent a link to moved@example.org.').waitFor();
     await signIn.getByLabel('Current password').fill(user.password);
     await signIn.getByLabel('New password').fill('short');
     await signIn.getByRole('button', { name: 'Change the password' }).click();

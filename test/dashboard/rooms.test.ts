@@ -92,7 +92,7 @@ test('what was watched of a video is seen over time, by second and by country, a
     await page.getByRole('link', { name: NAME }).click();
     await page.getByRole('heading', { level: 1, name: NAME }).waitFor(SLOW);
     const retention = page.getByRole('region', { name: 'Audience retention' });
-    await retention.getByText('At the beginning 60% of the views, 30% at 0:01.').waitFor(SLOW);
+    await retention.getByText('60% of views at the start, 30% at 0:01.').waitFor(SLOW);
     await assertAccessible(page, 'analytics of a video');
     await page.getByRole('link', { name: 'To the video' }).click();
     await page.getByRole('link', { name: 'Analytics', exact: true }).last().click();

@@ -32,7 +32,7 @@ test('sign up, verify by the mail, and sign out', async () => {
     await page.getByLabel('Email').fill(email);
     await page.getByLabel(/^Password/).fill('short');
     await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByText('Too short: at least 12 characters.').waitFor();
+    await page.getByText('Too short. Use at least 12 characters.').waitFor();
     await page.getByLabel(/^Password/).fill('correct horse battery staple');
     await page.getByRole('button', { name: 'Create account' }).click();
     await heading(page, 'Check your email').waitFor();

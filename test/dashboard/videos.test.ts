@@ -77,7 +77,7 @@ async function transcribes(page: Page): Promise<void> {
   await captions.getByText('No captions yet.').waitFor(SLOW);
   await captions.getByRole('button', { name: 'Generate captions' }).click();
   await captions.getByText(/^(Caption generation is queued|Generating captions)/).waitFor(SLOW);
-  await captions.getByText('Captions were made: German.').waitFor(SLOW);
+  await captions.getByText('Captions generated: German.').waitFor(SLOW);
   await captions.getByRole('listitem').getByText('Deutsch (auto)').waitFor(SLOW);
 }
 
@@ -138,7 +138,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await page.getByText('All renditions are ready.').waitFor(SLOW);
     await page.getByRole('table', { name: 'Renditions' }).getByText('360p').waitFor(SLOW);
     await page.frameLocator('iframe').locator('marquee-player').waitFor(SLOW);
-    await page.getByText(/^Picture\. Track 3 was left out/).waitFor(SLOW);
+    await page.getByText(/^Video\. Track 3 was skipped/).waitFor(SLOW);
     await transcribes(page);
     await downloads(page);
 

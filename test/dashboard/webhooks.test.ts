@@ -82,7 +82,7 @@ test('a test, a simulation, other settings, a new secret, the end', async () => 
     { user, colorScheme: 'dark' },
     async (page) => {
       await page.getByRole('button', { name: 'Send test event' }).click();
-      await page.getByText('The receiver answered 200.').waitFor();
+      await page.getByText('The endpoint responded with 200.').waitFor();
       await page.getByRole('tab', { name: 'Simulate' }).click();
       await page.getByLabel('Event', { exact: true }).selectOption('video.created');
       await page.getByLabel(/^Other data/).fill('[]');

@@ -85,7 +85,7 @@ test('where all is in order nothing is a problem, and nothing is changed', async
     configuration: /^OK/,
     'data-folder': /^OK/,
     disk: /^OK .* GiB are free/,
-    'secret-key': /^OK there is none yet/,
+    'secret-key': /^OK not created yet/,
     ffmpeg: /^OK ffmpeg \d/,
     sandbox: /^(OK|WARNING ffmpeg has no sandbox: )/,
     ports: /^OK the ports are free/,
@@ -125,11 +125,11 @@ test('configured services that do not work are reported with a remedy, and no pa
   }).finally(() => mailServer.close());
   assert.equal(diagnosis.code, 1);
   assertFound(diagnosis, {
-    dns: /^PROBLEM nowhere\.invalid of PUBLIC_URL is not found/,
+    dns: /^PROBLEM nowhere\.invalid of PUBLIC_URL cannot be resolved/,
     'trust-proxy': /^WARNING limits count the proxy/,
     'private-addresses': /^WARNING/,
     database: /^PROBLEM the database cannot be reached/,
-    mail: /^PROBLEM the mail server refuses: .*wrong password/,
+    mail: /^PROBLEM the mail server rejected the connection: .*wrong password/,
     s3: /^PROBLEM the bucket videos: /,
     redis: /^WARNING the Redis server at REDIS_URL does not respond/,
     livekit: /^PROBLEM LiveKit cannot be reached/,
@@ -177,8 +177,8 @@ test('what encodes is named, and what of the configuration nothing here does', a
     encoders: new RegExp(
       [
         '^OK videos are encoded as H264 by libx264',
-        'WARNING VIDEO_CODECS names AV1, and this ffmpeg has no encoder for it',
-        'WARNING the software encodes instead of vaapi: \\S.*$',
+        'WARNING VIDEO_CODECS includes AV1, but this ffmpeg has no encoder for it',
+        'WARNING software encoding is used instead of vaapi: \\S.*$',
       ].join('\n'),
     ),
   });
@@ -228,8 +228,8 @@ test('clocks that differ and certificates that end, also of the address of a pla
   });
   assertFound(running, {
     'site-clock': /^PROBLEM the clock here and that of http:\/\/localhost:\d+ differ by 36\d\d s/,
-    site: /^PROBLEM .*\/healthz answers 502/,
-    ports: /PROBLEM the platform runs, and port \d+ does not answer/,
+    site: /^PROBLEM .*\/healthz returned 502/,
+    ports: /PROBLEM the platform is running, but port \d+ does not respond/,
     'rtmps-certificate': /^OK .* is good until \d{4}-/,
   });
   const clock = new TestClock(new Date(systemClock.ms() + 20_000 * hour).toISOString());

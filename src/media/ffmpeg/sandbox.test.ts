@@ -301,7 +301,7 @@ test('guard: a program that does not start in the sandbox is named', { skip }, a
   const needed = join(dir, 'needed');
   await writeFile(needed, '');
   const bin = await fake('needs-more', `[ -r ${needed} ]`);
-  assert.match((await createGuard([bin])).weakness ?? '', /needs-more does not start in it/);
+  assert.match((await createGuard([bin])).weakness ?? '', /needs-more does not start in the sandbox/);
   assert.equal((await createGuard(['ffmpeg', 'ffprobe', join(dir, 'absent')])).weakness, null);
 });
 

@@ -132,7 +132,7 @@ test('a failing calendar reports the error, backs off, and keeps its intervals',
   }
   assert.deepEqual(waits, [15, 30, 60]);
   const { status, lastError } = await get(id);
-  assert.deepEqual([status, lastError], ['FAILED', 'The server answers 500 instead of a calendar.']);
+  assert.deepEqual([status, lastError], ['FAILED', 'The server returned status 500 instead of a calendar.']);
   clock.set(Date.UTC(2027, 0, 3, 12));
   assert.deepEqual(await times(), ['09:00', '11:00']);
 });
@@ -145,7 +145,7 @@ test('a partly understood calendar has status OK and lists the problems in lastE
     response.end(request.headers['if-none-match'] === '"f"' ? undefined : unknown);
   });
   const id = await add('/f.ics');
-  const expected = ['OK', 'Unknown time zones, read as Europe/Berlin: "Foo Standard Time".'];
+  const expected = ['OK', 'Unknown time zones, interpreted as Europe/Berlin: "Foo Standard Time".'];
   const before = clock.ms();
   for (const _ of [1, 2]) {
     await read();
@@ -216,7 +216,7 @@ test('redirects are checked, and oversized or invalid files are rejected', async
   handlers.set('/page', (_, response) => response.end('<html>'));
   handlers.set('/long', (_, response) => response.end(Buffer.alloc(6_000_000, 'x')));
   const reasons: [path: string, reason: RegExp][] = [
-    ['/inside', /must not be dialled: private address/],
+    ['/inside', /cannot be used: private address/],
     ['/page', /not an iCalendar file/],
     ['/long', /larger than 5 MB/],
     ['/gone', /answers 404/],

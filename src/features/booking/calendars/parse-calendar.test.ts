@@ -157,10 +157,10 @@ test('rules that cannot be read or never end block the first date and are report
   ]) {
     const text = file(event('UID:1', 'DTSTART:20270310T100000Z', 'DURATION:PT1H', `RRULE:${rule}`));
     assert.deepEqual(await spans(text), ['03-10T10:00 03-10T11:00']);
-    assert.match(await warnings(text), /Recurrence rules that cannot be read: 1\./);
+    assert.match(await warnings(text), /Unreadable recurrence rules: 1\./);
   }
   const text = file(event('UID:1', 'DTSTART:tomorrow'), event('UID:2'));
-  assert.match(await warnings(text), /without a readable start, which block no time: 2\./);
+  assert.match(await warnings(text), /without a readable start, which do not block time: 2\./);
 });
 
 test('time zones by names of Windows, Outlook and CLDR are mapped', async () => {
@@ -184,7 +184,7 @@ test('time zones by names of Windows, Outlook and CLDR are mapped', async () => 
 test('times of an unknown time zone block time in the zone of the creator and are reported', async () => {
   const text = file(event('UID:1', 'DTSTART;TZID=Foo Standard Time:20270310T100000', 'DURATION:PT1H'));
   assert.deepEqual(await spans(text), ['03-10T09:00 03-10T10:00']);
-  assert.equal(await warnings(text), 'Unknown time zones, read as Europe/Berlin: "Foo Standard Time".');
+  assert.equal(await warnings(text), 'Unknown time zones, interpreted as Europe/Berlin: "Foo Standard Time".');
   const many = file(
     ...Array.from({ length: 50 }, (_, i) =>
       event(`UID:${i}`, `DTSTART;TZID=${i}${'x'.repeat(99)}:20270310T100000`),

@@ -107,7 +107,7 @@ test('members cancel, resume, switch and save a card; forms of other origins are
   assert.equal((await send('card', { card: '4000 0000 0000 0341' })).status, 303);
   const saved = await (await ask(base(), cookie)).text();
   assert.match(saved, /paid with visa, ends in 4242/);
-  assert.match(saved, /Pay for it with visa, ends in 0341/);
+  assert.match(saved, /Pay with visa ending in 0341/);
   assert.equal((await send('use', { subscription: stranger.id })).status, 404);
   assert.equal((await send('use')).status, 303);
   assert.match(await (await ask(base(), cookie)).text(), /paid with visa, ends in 0341/);

@@ -95,7 +95,7 @@ test('a switch by the API charges no card that was not given for the subscriptio
   assert.deepEqual(await charges(of), ['500 4242']);
   assert.equal((await subscription(of, strangers)).at('data.tierId'), plain);
   const [asked] = await mailsOf('subscription-agree');
-  assert.match(asked ?? '', /\$490\.00 would be charged now.*\/members\//s);
+  assert.match(asked ?? '', /\$490\.00 would be due now.*\/members\//s);
 
   const member = await memberOf(of);
   assert.equal(await member('card', { card: STRANGERS_CARD }), 303);

@@ -66,7 +66,7 @@ test('neither side of a payment in progress is deleted before it has ended', asy
   const sold = (await close(person)).assertError('CONFLICT').string('error.message');
   assert.match(sold, /1 buyers who pay just now/);
   const bought = (await close(buying)).assertError('CONFLICT').string('error.message');
-  assert.match(bought, /1 payments to other creators under way/);
+  assert.match(bought, /1 payments to other creators in progress/);
   clock.advance(31 * MINUTE_MS);
   await runTask(auth.app.container, 'checkouts');
   (await close(person)).assertOk(200);

@@ -134,7 +134,7 @@ describe('the conversation', () => {
     ]);
     const notices = (await app.request('GET', '/notifications', { key })).assertOk(200);
     assert.equal(notices.list('data').length, 1);
-    assert.equal(notices.at('data.0.title'), 'Your support ticket 1 has an answer');
+    assert.equal(notices.at('data.0.title'), 'Support ticket 1 has a reply');
     assert.deepEqual(notices.at('data.0.resource'), { type: 'SUPPORT_TICKET', id });
   });
 

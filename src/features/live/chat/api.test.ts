@@ -163,7 +163,7 @@ test('changed settings are announced in the chat without an author', async () =>
   assert.deepEqual((await chat.texts()).toReversed(), [
     'one',
     'Chat is open to followers only.',
-    'Slow mode: guests write once every 30 seconds.',
+    'Slow mode: guests can post once every 30 seconds.',
     'Chat is disabled.',
     'Chat is open to everyone.',
     'Slow mode is off.',

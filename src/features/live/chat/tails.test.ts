@@ -48,7 +48,7 @@ describe('a tail of the chat', () => {
     );
     assert.deepEqual(
       resumed.data('message').map(({ text }) => text),
-      ['missed', 'Slow mode: guests write once every 30 seconds.', 'live'],
+      ['missed', 'Slow mode: guests can post once every 30 seconds.', 'live'],
     );
     assert.deepEqual(resumed.data('deleted'), [{ messageId: secret, deletedAt: clock.now().toISOString() }]);
     assert.deepEqual(resumed.data('settings'), [{ chatMode: 'OPEN', slowModeSec: 30 }]);

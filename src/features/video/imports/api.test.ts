@@ -177,7 +177,7 @@ test('an unreachable source is tried three times; a response that is not a file 
   assert.equal(Object(event).data.importId, id);
   assert.deepEqual(Object(event).data.error, {
     code: 'SOURCE_UNREACHABLE',
-    message: 'The server answers with status 502.',
+    message: 'The server returned status 502.',
   });
   await fails(
     await fixture.create(key, { sourceUrl: 'http://127.0.0.1:1/a.mp4' }),

@@ -112,7 +112,7 @@ describe('the watch page', () => {
   test('only an open video is shown, and only a PUBLIC one is indexed by search engines', async () => {
     const missing = await get('/watch/vid_00000000000000000000000000');
     assert.equal(missing.status, 404);
-    assert.match(missing.body, /There is no such video here/);
+    assert.match(missing.body, /This video was not found/);
     for (const visibility of VISIBILITIES) {
       const id = await add({ visibility });
       const isOpen = visibility === 'PUBLIC' || visibility === 'UNLISTED';

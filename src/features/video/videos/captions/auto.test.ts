@@ -104,7 +104,7 @@ test('captions of the owner are never replaced', async () => {
     [done.at('data.status'), (await captions(id)).some(({ isAuto }) => isAuto)],
     ['FAILED', false],
   );
-  assert.match(done.string('data.error'), /captions of yours in de/);
+  assert.match(done.string('data.error'), /uploaded captions in de/);
 });
 
 for (const [language, error] of [

@@ -64,7 +64,7 @@ test('measured values replace probed ones, and a difference of more than 2 % is 
   const { duration_sec, processing_notes } = await rig.ended(await rig.addVideo());
   assert.equal(duration_sec, 20);
   assert.deepEqual(processing_notes, [
-    { code: 'SOURCE_DIFFERS', message: 'The length of the file is 10 seconds: the video has 20 seconds.' },
+    { code: 'SOURCE_DIFFERS', message: 'The length of the file is 10 seconds; the video uses 20 seconds.' },
   ]);
   rig.transcoder.measuredSec = 10.02;
   const near = await rig.ended(await rig.addVideo());
