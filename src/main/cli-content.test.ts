@@ -62,7 +62,7 @@ test('a video that is taken down is hidden, shows the reason to its owner, and i
   assert.equal(video.at('data.visibility'), 'PUBLIC');
   const [notice] = await told(id);
   assert.deepEqual([notice.type, notice.severity], ['video.taken_down', 'CRITICAL']);
-  assert.match(notice.body, /"A film".* Somebody else owns the music\./);
+  assert.match(notice.body, /"A film".* The music infringes third-party rights\./);
   const mails: unknown = await json('mail', 'list');
   const subjects = Array.isArray(mails) ? mails.map(Object).filter(({ to }) => to === account.email) : [];
   assert.deepEqual(
@@ -101,7 +101,7 @@ test('a stream that is taken down is ended and cannot be enabled before it is re
   const enable = () => app.request('PATCH', `/streams/${id}`, { key, body: { enabled: true } });
   const refused = await enable();
   refused.assertError('CONFLICT', 'enabled');
-  assert.match(refused.string('error.message'), /has taken the stream down: Not theirs\./);
+  assert.match(refused.string('error.message'), /took the stream down: Not theirs\./);
   (await app.request('POST', `/streams/${id}/start`, { key })).assertError('CONFLICT', 'enabled');
 
   await json('content', 'restore', '--id', id);

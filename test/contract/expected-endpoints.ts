@@ -167,23 +167,23 @@ const TABLE: Record<string, RequiredAuth> = {
   'GET /changelog/{version}': 'nothing, but checks a key',
 };
 
-const PER_ADDRESS = 'At most 60 in a minute per address.';
-const LOGIN = ['At most 10 in 15 minutes per address.', 'At most 100 in an hour per key.'];
+const PER_ADDRESS = 'Rate limit: 60 per minute per IP address.';
+const LOGIN = ['Rate limit: 10 per 15 minutes per IP address.', 'Rate limit: 100 per hour per key.'];
 
 /** docs/concepts/conventions.md#rate-limits; endpoints that are not here have none that was promised. */
 const CAPS: Record<string, readonly string[]> = {
   'POST /auth/login': LOGIN,
   'POST /auth/login/2fa': LOGIN,
-  'POST /auth/register': ['At most 5 in 15 minutes per address.', 'At most 20 in an hour per key.'],
+  'POST /auth/register': ['Rate limit: 5 per 15 minutes per IP address.', 'Rate limit: 20 per hour per key.'],
   'GET /channel/{username}': [PER_ADDRESS],
   'GET /videos/{id}/related': [PER_ADDRESS],
-  'POST /videos/{id}/views': ['At most 30 in a minute per address and `id`.'],
+  'POST /videos/{id}/views': ['Rate limit: 30 per minute per IP address and `id`.'],
   'POST /streams/{id}/chat': [
-    'At most 60 in a minute per key and `id`.',
-    'At most 1000 in a day (UTC) per key and `id`.',
+    'Rate limit: 60 per minute per key and `id`.',
+    'Rate limit: 1000 per day (UTC) per key and `id`.',
   ],
-  'POST /subscribers': ['At most 100 in an hour per key.'],
-  'POST /users/{username}/subscribe': ['At most 60 in an hour per key.'],
+  'POST /subscribers': ['Rate limit: 100 per hour per key.'],
+  'POST /users/{username}/subscribe': ['Rate limit: 60 per hour per key.'],
 };
 
 export const EXPECTED_ENDPOINTS: readonly ExpectedEndpoint[] = Object.entries(TABLE).map(([line, asks]) => {

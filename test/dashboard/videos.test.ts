@@ -138,7 +138,7 @@ test('an upload goes on after a reload, is described, published, and watched', a
     await page.getByText('All renditions are ready.').waitFor(SLOW);
     await page.getByRole('table', { name: 'Renditions' }).getByText('360p').waitFor(SLOW);
     await page.frameLocator('iframe').locator('marquee-player').waitFor(SLOW);
-    await page.getByText(/^Video\. Track 3 was skipped/).waitFor(SLOW);
+    await page.getByText(/^Video\. Track 3 was omitted/).waitFor(SLOW);
     await transcribes(page);
     await downloads(page);
 

@@ -96,13 +96,13 @@ function permissionText(permission: Permission): string {
 }
 
 function limitText({ per, param, max, windowSec }: Limit): string {
-  const who = `${per === 'ip' ? 'address' : 'key'}${param === undefined ? '' : ` and \`${param}\``}`;
+  const who = `${per === 'ip' ? 'IP address' : 'key'}${param === undefined ? '' : ` and \`${param}\``}`;
   return `Rate limit: ${max} per ${windowText(windowSec)} per ${who}.`;
 }
 
 function windowText(seconds: number | 'day'): string {
-  if (seconds === 'day') return 'a day (UTC)';
-  if (seconds % 3600 === 0) return seconds === 3600 ? 'an hour' : `${seconds / 3600} hours`;
-  if (seconds % 60 === 0) return seconds === 60 ? 'a minute' : `${seconds / 60} minutes`;
+  if (seconds === 'day') return 'day (UTC)';
+  if (seconds % 3600 === 0) return seconds === 3600 ? 'hour' : `${seconds / 3600} hours`;
+  if (seconds % 60 === 0) return seconds === 60 ? 'minute' : `${seconds / 60} minutes`;
   return `${seconds} seconds`;
 }

@@ -91,7 +91,7 @@ test('where all is in order nothing is a problem, and nothing is changed', async
     ports: /^OK the ports are free/,
     database: /^OK PostgreSQL \d+ answers/,
     'database-clock': /^OK/,
-    migrations: /^OK database is up to date/,
+    migrations: /^OK the database is up to date/,
     dns: /^OK localhost is/,
   });
 });

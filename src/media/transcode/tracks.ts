@@ -77,23 +77,23 @@ function noteOf(stream: ProbedStream, { video, audio, isStill }: Kept): Processi
     return [pictures === undefined ? notRead(stream, codec) : inPictures(stream, pictures)];
   }
   if (type === 'audio' && !audio.includes(stream)) {
-    const message = `${nameOf(stream)} was skipped: its audio (${codec}) cannot be decoded.`;
+    const message = `${nameOf(stream)} was omitted: its audio (${codec}) cannot be decoded.`;
     return [{ code: 'AUDIO_LEFT_OUT', message }];
   }
   if (type === 'video' && stream !== video && !isStill(stream)) {
-    const message = `${nameOf(stream)} was skipped: only one video track is supported, and the file has another that is the default or larger.`;
+    const message = `${nameOf(stream)} was omitted: only one video track is supported, and the file has another that is the default or larger.`;
     return [{ code: 'VIDEO_LEFT_OUT', message }];
   }
   return [];
 }
 
 function inPictures(stream: ProbedStream, format: string): ProcessingNote {
-  const message = `${nameOf(stream)} was skipped: its subtitles are images (${format}), not text. Add them as WebVTT or SubRip.`;
+  const message = `${nameOf(stream)} was omitted: its subtitles are images (${format}), not text. Add them as WebVTT or SubRip.`;
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 
 function notRead(stream: ProbedStream, codec: string): ProcessingNote {
-  const message = `${nameOf(stream)} was skipped: subtitles in ${codec} are not supported. Add them as WebVTT or SubRip.`;
+  const message = `${nameOf(stream)} was omitted: subtitles in ${codec} are not supported. Add them as WebVTT or SubRip.`;
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 

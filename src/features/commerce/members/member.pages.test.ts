@@ -69,7 +69,7 @@ test('the page has strict headers, and its session lasts a day', async () => {
   );
   const text = await page.text();
   assert.ok(text.includes(customer.email) && text.includes('Supporter') && text.includes('$5.00'));
-  assert.ok(text.includes('ends in 4242'));
+  assert.ok(text.includes('ending in 4242'));
   assert.equal(
     (await ask(`${base()}?done=constructor`, cookie)).status,
     200,
@@ -106,11 +106,11 @@ test('members cancel, resume, switch and save a card; forms of other origins are
   assert.ok(!(await refused.text()).includes('4111'));
   assert.equal((await send('card', { card: '4000 0000 0000 0341' })).status, 303);
   const saved = await (await ask(base(), cookie)).text();
-  assert.match(saved, /paid with visa, ends in 4242/);
+  assert.match(saved, /Paid with visa ending in 4242/);
   assert.match(saved, /Pay with visa ending in 0341/);
   assert.equal((await send('use', { subscription: stranger.id })).status, 404);
   assert.equal((await send('use')).status, 303);
-  assert.match(await (await ask(base(), cookie)).text(), /paid with visa, ends in 0341/);
+  assert.match(await (await ask(base(), cookie)).text(), /paid with visa, ending in 0341/);
   await send('leave');
   assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
 });
@@ -265,7 +265,7 @@ test('the form of a watch page creates a checkout only for the items offered the
     const page = await (await ask(to)).text();
     assert.ok(page.includes(words), words);
   }
-  assert.match(await (await ask(`/watch/${film}?checkout_id=x`)).text(), /Have you just paid\?/);
+  assert.match(await (await ask(`/watch/${film}?checkout_id=x`)).text(), /Just paid\?/);
   for (const [what, fields] of [
     [forGold, { tier: silver }],
     [forGold, {}],

@@ -209,7 +209,7 @@ function cardSection(view: MemberView): SafeHtml {
   const known =
     brand === null
       ? 'No saved card.'
-      : `${brand}, ending in ${last4}${year === null ? '' : `, expires ${String(month).padStart(2, '0')}/${year}`}.`;
+      : `${brand} ending in ${last4}${year === null ? '' : `, expires ${String(month).padStart(2, '0')}/${year}`}.`;
   return html`<section aria-labelledby="card"><h2 id="card">Card</h2>
 <p>${known} It is used only for the subscriptions you select.</p>
 <form class="form" method="post" action="${memberPath(creator)}/card">${hidden(view)}

@@ -150,5 +150,5 @@ test('the operator erases an account that its owner has closed without the seven
   } finally {
     await workers.stop();
   }
-  await assert.rejects(command(), /marquee: [^\n]*no such/);
+  await assert.rejects(command(), /marquee: [^\n]*not found/);
 });

@@ -148,14 +148,10 @@ export const Caption = namedSchema('Caption', Type.Object(captionFields), {
 
 const Processing = Type.Object({
   notes: Type.Array(
-    namedSchema(
-      'ProcessingNote',
-      Type.Object({ code: OneOf(PROCESSING_NOTE_CODES), message: Type.String() }),
-      {
-        code: 'CAPTIONS_LEFT_OUT',
-        message: 'Track 4 (German) was skipped: its subtitles are images (PGS), not text.',
-      },
-    ),
+    named('ProcessingNote', Type.Object({ code: OneOf(NOTE_CODES), message: Type.String() }), {
+      code: 'CAPTIONS_LEFT_OUT',
+      message: 'Track 4 (German) was omitted: its subtitles are images (PGS), not text.',
+    }),
     { description: 'Parts of the file that were omitted, and why.' },
   ),
 });

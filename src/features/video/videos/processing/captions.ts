@@ -74,7 +74,7 @@ function tagOf(language: string, parts: readonly string[]): string {
 }
 
 function emptyNote({ streamIndex }: SourceCaptions): ProcessingNote {
-  const message = `Track ${streamIndex + 1} was skipped: its subtitles cannot be read.`;
+  const message = `Track ${streamIndex + 1} was omitted: its subtitles cannot be read.`;
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 

@@ -54,7 +54,7 @@ test('a video becomes READY without an additional audio track that cannot be enc
   assert.deepEqual(video.processing_notes, [
     {
       code: 'AUDIO_LEFT_OUT',
-      message: 'Track 2 (Deutsch) was skipped: its audio could not be encoded.',
+      message: 'Track 2 (Deutsch) was omitted: its audio could not be encoded.',
     },
   ]);
 });
