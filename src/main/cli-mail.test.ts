@@ -53,7 +53,7 @@ describe('the development mailbox', () => {
     assert.equal(await app.container.auth.links.verifyEmail(token), true);
     assert.match(
       await marquee('mail', 'show', '--id', String(id)),
-      /^To: mailbox@example\.com\nSubject: Confirm/,
+      /^To: mailbox@example\.com\nSubject: Verify/,
     );
   });
 

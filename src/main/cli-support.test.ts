@@ -51,7 +51,7 @@ test('rejections are reported in one line, and the usage is part of that of the 
     });
   const reply = ['support', 'reply', '--id', 'tkt_none', '--message'];
   await Promise.all([
-    refused([...reply, 'Hello'], 1, /^marquee: [^\n]*no such[^\n]*\n$/),
+    refused([...reply, 'Hello'], 1, /^marquee: [^\n]*not found[^\n]*\n$/),
     refused([...reply, ' '], 1, /^marquee: [^\n]*\(message\)\n$/),
     refused(['support', 'show'], 2, /--id is required/),
     refused(['support', 'list', '--status', 'NEW'], 2, /--status is one of OPEN/),

@@ -181,7 +181,7 @@ test('marquee webhook trigger shows a sample to who listens', async () => {
     run(['webhook', 'trigger', 'stream.live', '--url', 'http://127.0.0.1:1']).ended,
   ]);
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /400: The event is not in the catalogue/);
+  assert.match(unknown.stderr, /400: Unknown event type/);
   assert.equal(away.code, 1);
   assert.match(away.stderr, /cannot be reached: ECONNREFUSED|cannot be reached: bad port/);
 });

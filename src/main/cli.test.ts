@@ -241,8 +241,8 @@ describe('while the server runs', { concurrency: 4 }, () => {
 describe('rejected commands', { concurrency: 4 }, () => {
   const failures: [args: string[], message: RegExp][] = [
     [['account', 'create', '--email', 'a@example.com', '--password', 'short'], /12 characters.*\(password\)/],
-    [['key', 'create', '--account', 'nobody@example.com', '--scope', 'STANDARD'], /no such/],
-    [['key', 'revoke', '--id', 'key_none'], /no such/],
+    [['key', 'create', '--account', 'nobody@example.com', '--scope', 'STANDARD'], /not found/],
+    [['key', 'revoke', '--id', 'key_none'], /not found/],
   ];
   for (const [args, message] of failures) {
     test(`${args.slice(0, 4).join(' ')}: one line, exit status 1`, async () => {
@@ -272,7 +272,7 @@ describe('rejected commands', { concurrency: 4 }, () => {
     const args = ['account', 'create', '--password', 'x'.repeat(12), '--email'];
     const twice = await marquee([...args, account.email]);
     assert.deepEqual([twice.code, twice.stdout], [1, '']);
-    assert.match(twice.stderr, /already registered.*\(email\)/);
+    assert.match(twice.stderr, /already exists.*\(email\)/);
     const name = await marquee([...args, 'second@example.com', '--username', account.id]);
     assert.match(name.stderr, /taken.*\(username\)/);
   });

@@ -110,7 +110,7 @@ test('members cancel, resume, switch and save a card; forms of other origins are
   assert.match(saved, /Pay with visa ending in 0341/);
   assert.equal((await send('use', { subscription: stranger.id })).status, 404);
   assert.equal((await send('use')).status, 303);
-  assert.match(await (await ask(base(), cookie)).text(), /paid with visa, ending in 0341/);
+  assert.match(await (await ask(base(), cookie)).text(), /Paid with visa ending in 0341/);
   await send('leave');
   assert.ok(!(await (await ask(base(), cookie)).text()).includes(customer.email));
 });
