@@ -48,5 +48,5 @@ test('data is judged by its schema', () => {
   assert.equal(catalogue.refuse('stream.live', { n: 2 }), null);
   assert.match(catalogue.refuse('stream.live', { n: 1.5 }) ?? '', /data\.n/);
   assert.match(catalogue.refuse('stream.live', {}) ?? '', /n/);
-  assert.match(catalogue.refuse('no.such', { n: 1 }) ?? '', /not in the catalogue/);
+  assert.match(catalogue.refuse('no.such', { n: 1 }) ?? '', /not in the catalog/);
 });

@@ -93,7 +93,7 @@ export function createCatalogue(definitions: readonly EventDefinition[]): EventC
     isPattern: (pattern) => patterns.has(pattern),
     refuse: (type, data) => {
       const event = known.get(type);
-      return event === undefined ? `the event ${type} is not in the catalogue` : event.refuse(data);
+      return event === undefined ? `the event ${type} is not in the catalog` : event.refuse(data);
     },
   };
 }

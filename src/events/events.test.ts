@@ -157,7 +157,7 @@ describe('appending', () => {
     for (const strict of [true, false]) {
       for (const unknown of [defineEvent({ type, ...rest }), defineEvent({ type: 'no.such', ...rest })]) {
         const work = events({ strict }).transaction((_tx, append) => append(unknown, 'wsp_1', { n: 1 }));
-        await assert.rejects(work, /not in the catalogue/);
+        await assert.rejects(work, /not in the catalog/);
       }
     }
     assert.equal((await stored()).length, 0);

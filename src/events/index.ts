@@ -105,7 +105,7 @@ export function createEvents(options: EventsOptions): Events {
 
   const check = (definition: EventDefinition, data: unknown) => {
     const { type } = definition;
-    if (!catalogue.has(definition)) throw new Error(`the event ${type} is not in the catalogue`);
+    if (!catalogue.has(definition)) throw new Error(`the event ${type} is not in the catalog`);
     const reason = catalogue.refuse(type, data);
     if (reason === null) return;
     if (options.strict === true) throw new Error(`event ${type} was rejected: ${reason}`);

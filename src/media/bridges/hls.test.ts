@@ -144,7 +144,7 @@ test('a user and a password are sent only to the source, not to other hosts it n
     timeoutMs: 15_000,
     message: () => JSON.stringify(good.reports),
   });
-  assert.match((await nobody.when('FAILED')).message ?? '', /refuses access \(401\)/);
+  assert.match((await nobody.when('FAILED')).message ?? '', /denied access \(401\)/);
   assert.ok(files.requests.length > 0);
   assert.ok(files.requests.every(({ headers }) => headers.authorization === undefined));
 });
@@ -204,7 +204,7 @@ test('errors of a source are reported in words and not retried in a tight loop',
     `#EXTM3U\n#EXT-X-TARGETDURATION:1\n${more}#EXTINF:1,\n${uri}\n#EXT-X-ENDLIST\n`;
   const cases: [string, (request: SinkRequest) => SinkReply, RegExp][] = [
     ['not there', () => ({ status: 404 }), /^The source returned status 404\.$/],
-    ['refused', () => ({ status: 403 }), /refuses access \(403\)/],
+    ['refused', () => ({ status: 403 }), /denied access \(403\)/],
     ['no playlist', () => ({ body: '<html>' }), /it is not an HLS playlist/],
     ['a private redirect', () => ({ status: 302, headers: { location: privately } }), /private address/],
     ['a private segment', () => ({ body: list(privately) }), /private address/],

@@ -158,8 +158,8 @@ test('a codec that a platform does not support is reported before an attempt', a
     wanted('x', 'rtmps://live.twitch.tv/app', { platform: 'TWITCH' }),
     wanted('srt', 'srt://127.0.0.1:9'),
   ]);
-  await fails(broadcast, 'x', /TWITCH does not take h263/, 'FATAL');
-  await fails(broadcast, 'srt', /SRT destination does not take h263/, 'FATAL');
+  await fails(broadcast, 'x', /TWITCH does not support h263/, 'FATAL');
+  await fails(broadcast, 'srt', /SRT destination does not support h263/, 'FATAL');
   assert.ok(!broadcast.reports.some(({ state }) => state === 'CONNECTING'));
 });
 
