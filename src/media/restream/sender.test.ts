@@ -131,7 +131,7 @@ test('permanent failures are reported in words, not retried in a tight loop, and
   await fails(broadcast, 'plain', /TLS|SSL|certificate|connection/i);
   await fails(broadcast, 'private', /private address/, 'FATAL');
   await fails(broadcast, 'no-passphrase', /passphrase/, 'FATAL');
-  await fails(broadcast, 'other-passphrase', /does not take the passphrase/, 'FATAL');
+  await fails(broadcast, 'other-passphrase', /rejected the passphrase/, 'FATAL');
   await fails(broadcast, 'not-asked', /passphrase/, 'FATAL');
   assert.ok(!JSON.stringify(broadcast.reports).includes(PASSPHRASE));
   const asked = own.calls.filter((call) => call.hook === 'authorise' && call.request.key === 'wrong');

@@ -184,7 +184,10 @@ test('time zones by names of Windows, Outlook and CLDR are mapped', async () => 
 test('times of an unknown time zone block time in the zone of the creator and are reported', async () => {
   const text = file(event('UID:1', 'DTSTART;TZID=Foo Standard Time:20270310T100000', 'DURATION:PT1H'));
   assert.deepEqual(await spans(text), ['03-10T09:00 03-10T10:00']);
-  assert.equal(await warnings(text), 'Unknown time zones, interpreted as Europe/Berlin: "Foo Standard Time".');
+  assert.equal(
+    await warnings(text),
+    'Unknown time zones, interpreted as Europe/Berlin: "Foo Standard Time".',
+  );
   const many = file(
     ...Array.from({ length: 50 }, (_, i) =>
       event(`UID:${i}`, `DTSTART;TZID=${i}${'x'.repeat(99)}:20270310T100000`),

@@ -211,7 +211,7 @@ export class SrtConnection {
     if (type >= HandshakeType.rejected && type < 0x8000_0000) {
       const reason = type - HandshakeType.rejected;
       if (SECRETS.has(reason)) {
-        this.fail('fatal', this.#key === null ? 'asks for a passphrase' : 'does not take the passphrase');
+        this.fail('fatal', this.#key === null ? 'requires a passphrase' : 'rejected the passphrase');
         return;
       }
       const [kind, words] = REJECTIONS[reason] ?? ['normal', `rejected the connection (SRT ${reason})`];
@@ -234,7 +234,7 @@ export class SrtConnection {
       // data.
       if (this.#key !== null && takesKey !== true) {
         this.send(Control.shutdown);
-        this.fail('fatal', 'does not take the passphrase');
+        this.fail('fatal', 'rejected the passphrase');
         return;
       }
       this.#settle.accept();
