@@ -5,11 +5,11 @@ import { blocksOf } from './support/blocks.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What reads of analytics cost as HTTP requests, one after the other: of a workspace with 10 million views against one
- * with 10 thousand, both over 400 days of the same 100 videos, from 200 countries and 50 referrers; and how many blocks
- * of 8 kB the database looks at for one, which a busy machine does not change. Sums of the last weeks are put into the
- * tables by the quarter-hour (of the account: of all days), older ones by the day; the worker makes the longer spans
- * of them. Shares are those of the account and of one video.
+ * Measures analytics reads as sequential HTTP requests: of a workspace with 10 million views against one with
+ * 10 thousand, both over 400 days of the same 100 videos, from 200 countries and 50 referrers; and the blocks
+ * of 8 kB that the database reads for one, which are independent of the machine's load. Rollups of the last
+ * weeks are inserted by the quarter-hour (those of the account: of all days), older ones by the day; the
+ * worker compacts them. Shares are those of the account and of one video.
  *
  * Arguments: views of the large workspace (10,000,000) and of the small one (10,000).
  */
@@ -18,7 +18,7 @@ const [LARGE, SMALL] = [Number(process.argv[2] ?? 10_000_000), Number(process.ar
 const READS = 40;
 const UNLIMITED = 2_000_000_000;
 const DAYS = 400;
-/** From here on there are quarter-hours. */
+/** First moment with quarter-hour rollups. */
 const QUARTERS_FROM = (Math.floor(Date.now() / DAY_MS) - 29) * DAY_MS;
 
 const app = await startTestApp();
@@ -33,7 +33,10 @@ function spans(quartersFrom: number) {
     { minutes: 15, from: new Date(quarters), count: Math.floor((Date.now() - quarters) / 900_000) },
   ];
 }
-/** How often of these views one is expected, a few much more often than most. */
+/**
+ * Returns the harmonic number that normalizes the skewed distribution of views, in which a few are far above
+ * average.
+ */
 const HARMONIC = (count: number) =>
   Array.from({ length: count }, (_, n) => 1 / (n + 1)).reduce((a, b) => a + b, 0);
 
@@ -44,7 +47,7 @@ interface Seed {
   quartersFrom: number;
 }
 
-/** A row is there with the probability that anything was counted. */
+/** A row exists with the probability that a count is not zero. */
 async function seedTotals({ workspaceId, views, subjects, quartersFrom }: Seed): Promise<void> {
   for (const { minutes, from, count } of spans(quartersFrom)) {
     const each = views / (DAYS * (1440 / minutes)) / HARMONIC(subjects.ids.length);
@@ -113,7 +116,7 @@ const small = await workspace(SMALL);
 await closeDays();
 await sql`vacuum analyze`;
 
-/** The worker makes the spans of all days. */
+/** Runs the worker's compaction for all days. */
 async function closeDays(): Promise<void> {
   const { db, clock, facts } = app.container;
   const from = new Date(FIRST).toISOString();

@@ -8,17 +8,18 @@ import { createTestDatabase } from '../test/harness/database.ts';
 import { report } from './support/report.ts';
 
 /**
- * What adding up facts costs, per million: 30,000 viewers tell every 15 seconds that they play one of 1,000 videos (a
- * few are watched by most), as 2,000 beacons a second; a tenth of the facts are views, requests and bytes. And what
- * the worker and its connection hold when they catch up on all of it at once.
+ * Measures the cost of rolling up usage events, per million: 30,000 viewers send a beacon every 15 seconds
+ * from one of 1,000 videos with a skewed distribution, at 2,000 beacons a second; a tenth of the events are
+ * views, requests and bytes. Also measures the memory of the worker and its connection when they process the
+ * whole backlog in one run.
  *
- * Argument: facts (200,000), in rounds of ten seconds.
+ * Argument: events (200,000), in rounds of ten seconds.
  */
 const FACTS = Number(process.argv[2] ?? 200_000);
 const ROUND = 20_000;
 const VIEWERS = 30_000;
 const START = Date.parse('2026-11-20T11:50:00Z');
-/** What one worker may take of a core at 2,000 facts a second, half of it, as seconds for a million. */
+/** Seconds per million events that correspond to half a core of one worker at 2,000 events a second. */
 const HALF_A_CORE = 250;
 const TICKS_PER_SEC = 100;
 const MS_A_FACT = 0.5;
@@ -37,7 +38,7 @@ async function openWriter(url: string): Promise<Sql> {
   return postgres(url, { max: 1, onnotice: () => {} });
 }
 
-/** The facts of these ten seconds, in statements of a thousand. */
+/** Writes the usage events of these ten seconds, in statements of a thousand. */
 async function writeRound(round: number): Promise<void> {
   for (let first = round * ROUND; first < (round + 1) * ROUND; first += 1000) {
     await writer`

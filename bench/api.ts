@@ -13,23 +13,24 @@ import { busySeconds, processorSeconds } from './support/processes.ts';
 import { isQuick, median, report } from './support/report.ts';
 
 /**
- * Reads through the whole request chain against a bare Fastify route that sends the same bytes: one stream, one video,
- * and lists of 20. Rounds are interleaved; the median counts. A round in which the bare server was not busy all the
- * time measured its client, and counts for nothing. The processor time is that of all processes of the platform with
- * PostgreSQL: unlike the requests a second it is hardly moved by what else the machine does.
+ * Measures reads through the whole request chain against a bare Fastify route that sends the same bytes: one
+ * stream, one video, and lists of 20. Rounds are interleaved; the median counts. A round in which the bare
+ * server was not fully busy measured its client, and is discarded. The processor time is that of all
+ * processes of the platform with PostgreSQL: unlike the requests per second it is hardly affected by other
+ * load.
  */
 const ROUNDS = isQuick ? 3 : 5;
 const SECONDS = isQuick ? 2 : 5;
 const CONNECTIONS = 16;
 const ROWS = 20;
-/** More pages than are asked for at once: equal ones of one moment are read once. */
+/** More pages than concurrent requests, because identical concurrent reads are shared. */
 const PAGES = 100;
-/** Of its time: the server was waited for. */
+/** Minimum share of time that the server is busy, so that the server is the bottleneck. */
 const BUSY = 0.85;
 
 interface Side {
   url: string;
-  /** Addresses with the same answer, asked for in turn. */
+  /** URLs with the same response, requested in turn. */
   inTurn?: readonly string[] | undefined;
   process: ChildProcess;
 }
@@ -39,7 +40,7 @@ interface Measured {
   speed: number;
   /** Microseconds of a processor for each request. */
   processor: number;
-  /** Of the time, the main thread ran or was about to. */
+  /** Share of time that the main thread ran or was runnable. */
   busy: number;
 }
 
@@ -68,7 +69,7 @@ interface Case {
   name: string;
   url: string;
   inTurn?: readonly string[];
-  /** Of the requests a second of the bare route. */
+  /** Target share of the bare route's requests per second. */
   target: number;
 }
 
@@ -107,7 +108,7 @@ async function compare({ name, url, inTurn, target }: Case): Promise<void> {
   });
 }
 
-/** Addresses of whole pages that each begin at another row. */
+/** Returns URLs of whole pages that each begin at another row. */
 async function pagesOf(list: string): Promise<string[]> {
   const pages = [list];
   for (let cursor = ''; pages.length < PAGES; pages.push(`${list}${cursor}`)) {

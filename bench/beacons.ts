@@ -10,9 +10,9 @@ import { processorSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What beacons of players cost one api process: how many it takes a second, the processor time of each with that of
- * PostgreSQL, and what a steady rate of them does to other requests, in turns with and without. The viewers are a
- * process of their own, and behind an address each.
+ * Measures the cost of player beacons for one api process: beacons per second, the processor time of each
+ * including PostgreSQL, and the effect of a steady rate on other requests, in turns with and without. The
+ * viewers run in a separate process, each with its own IP address.
  *
  * Arguments: viewers (6,000), beacons a second of the steady rate (400, of 6,000 viewers).
  */
@@ -35,7 +35,7 @@ async function call(url: string, headers: Headers, body?: object): Promise<strin
   return text;
 }
 
-/** The sessions that the pages of a stream give to so many viewers. */
+/** Returns the sessions that the pages of a stream issue to the viewers. */
 async function sessionsOf({ url }: RunningPlatform, id: string): Promise<string[]> {
   const sessions: string[] = [];
   const visit = async () => {
@@ -48,7 +48,7 @@ async function sessionsOf({ url }: RunningPlatform, id: string): Promise<string[
   return sessions.slice(0, VIEWERS);
 }
 
-/** The crowd, which is told how fast it sends. @returns how many were answered so far. */
+/** Starts the crowd, whose send rate can be set. @returns the current number of responses. */
 function crowdOf(port: number, sessions: string[]) {
   const load = fork(join(import.meta.dirname, 'support/beacon-load.ts'));
   const tell = (order: LoadOptions) => void load.send(order);
@@ -63,7 +63,7 @@ function crowdOf(port: number, sessions: string[]) {
   };
 }
 
-/** One client that asks for a stream, one request after the other. */
+/** Measures one client that requests a stream sequentially. */
 async function readP50(url: string, headers: Headers): Promise<number> {
   const times: number[] = [];
   for (const until = performance.now() + TURN_MS; performance.now() < until; ) {

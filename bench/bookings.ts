@@ -6,25 +6,25 @@ import { ADDRESSES, type Shop } from '../test/money/shop.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What bookings cost: bookings of many times and of one against plain posts, and whether any of many races for one time
- * ends with two who have it.
+ * Measures bookings: of many slots and of one against plain posts, and whether any of many races for one slot
+ * ends with two winners.
  *
- * Races go by the service that the endpoint calls, a few of them side by side, each for another creator: what a race costs
- * is its transactions, and a crowd of three meets in each way that a larger one does.
+ * Races call the service of the endpoint, a few of them concurrently, each for another creator: the cost of a
+ * race is its transactions, and three customers collide in every way that more would.
  *
  * Arguments: races (10,000), and customers in each of them (3).
  */
 const RACES = Number(process.argv[2] ?? 10_000);
 const RACERS = Number(process.argv[3] ?? 3);
 const LANES = 4;
-/** Of one creator, who is asked for as many hours. */
+/** Slots of one creator, one hour each. */
 const TIMES = 1000;
 const POSTS = 300;
 const AT_ONCE = 16;
 const BATCHES = 3;
 const UNLIMITED = 2_000_000_000;
 
-/** A second, of so many that are under way at once. */
+/** Measures posts per second with a fixed concurrency. */
 async function rateOf(count: number, post: (n: number) => Promise<number>): Promise<number> {
   const begun = performance.now();
   let next = 0;
@@ -86,7 +86,7 @@ interface Tally {
   refused: number;
 }
 
-/** One race after the other, for the times of one creator: as many as are offered, then of another one. */
+/** Runs races one after another, for the offered slots of one creator, then of the next. */
 async function lane(app: TestApp, tally: Tally): Promise<void> {
   while (tally.left > 0) {
     const { of, productId } = await shopOf(app);
@@ -102,7 +102,7 @@ async function lane(app: TestApp, tally: Tally): Promise<void> {
   }
 }
 
-/** All at once, as `POST /checkout/booking` does when it has let a request in. */
+/** Calls the service concurrently, as `POST /checkout/booking` does after admitting its requests. */
 async function race(app: TestApp, tally: Tally, caller: Caller, what: Wanted): Promise<void> {
   const answers = await Promise.allSettled(
     Array.from({ length: RACERS }, (_, n) =>

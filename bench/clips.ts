@@ -1,6 +1,6 @@
 /**
- * How long a clip of the last seconds of a broadcast takes: `node bench/clips.ts [seconds…]` (10 and 30 unless told; two minutes).
- * The encoder is of this machine as well, and takes its share.
+ * Measures how long a clip of the last seconds of a broadcast takes: `node bench/clips.ts [seconds…]` (10 and
+ * 30 by default; two minutes). The encoder runs on the same machine, and uses a part of it.
  */
 import { systemClock } from '../src/kernel/clock.ts';
 import { createPartner } from '../test/harness/partner.ts';
@@ -23,13 +23,15 @@ const camera = startPublisher({
   ...{ width: 1280, height: 720, fps: 30, gopSec: 2, bitrateKbps: 2500 },
 });
 
-/** Seconds of the broadcast so far. */
+/** Returns the elapsed seconds of the broadcast. */
 async function lastsSec(): Promise<number> {
   const { startedAt, hasSignal } = await partner.stream(stream.id);
   return hasSignal && startedAt !== null ? (systemClock.ms() - Date.parse(startedAt)) / 1000 : 0;
 }
 
-/** Milliseconds from the request until something of the clip plays, and until all of it is there. */
+/**
+ * Measures the milliseconds from the request until a part of the clip is playable, and until it is complete.
+ */
 async function clip(lengthSec: number): Promise<{ playableMs: number; readyMs: number }> {
   const endSec = Math.floor((await lastsSec()) * 10) / 10;
   const startedMs = performance.now();

@@ -1,6 +1,6 @@
 /**
- * How much longer an RTMP handshake takes for an innocent client while a stranger attacks the same media process:
- * `node bench/hostile.ts`, a minute. The attacker has a process of its own, and everything is on loopback.
+ * Measures the delay of an RTMP handshake while a stranger attacks the same media process: `node
+ * bench/hostile.ts`, a minute. The attacker runs in a separate process, and all traffic is on loopback.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -20,7 +20,7 @@ const ATTACKS = [
 const WINDOW_MS = isQuick ? 3000 : 10_000;
 const SETTLE_MS = 500;
 const EVERY_MS = 20;
-/** What takes longer counts as so much: an attack ends the window, not the benchmark. */
+/** Value counted for a longer handshake, so that an attack ends the window and not the benchmark. */
 const MAX_HANDSHAKE_MS = 20_000;
 const MAX_MORE_MS = 50;
 
@@ -45,7 +45,7 @@ function handshakeMs(port: number): Promise<number> {
   });
 }
 
-/** Handshakes that begin in the window, each at its time, whether or not those before have ended. */
+/** Starts handshakes throughout the window at fixed times, whether or not earlier ones have ended. */
 async function p99(port: number): Promise<number> {
   const handshakes: Promise<number>[] = [];
   for (const untilMs = performance.now() + WINDOW_MS; performance.now() < untilMs; await delay(EVERY_MS)) {
@@ -65,7 +65,7 @@ async function told(child: ChildProcess): Promise<Record<string, unknown>> {
   return Object(message);
 }
 
-// As the media process is started.
+// Started with the flags of the media process.
 const media = start('hostile-media', ['--max-semi-space-size=1', '--heap-growing-percent=100']);
 const ca = await createTestCa();
 try {

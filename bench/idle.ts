@@ -1,10 +1,6 @@
 /**
- * The platform with nothing to do, as `npm start` runs it on its embedded database: memory and processor time of all its
- * processes, and what a warm start to the first answer takes. Two and a half minutes.
- *
- *   node bench/idle.ts          as it is
- *   node bench/idle.ts long     at rest for ten minutes, when connections of the start have ended by their age
- *   node bench/idle.ts many     what 1,000 streams and 100,000 keys change; three minutes
+ * Measures the idle platform, as `npm start` runs it on its embedded database: memory and processor time of
+ * all its processes, and the time of a warm start to the first response. Two and a half minutes.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,20 +20,20 @@ const ROOT = join(import.meta.dirname, '..');
 const isLong = process.argv.includes('long');
 const isMany = process.argv.includes('many');
 const STARTS = 3;
-/** The collector has given back what the start took by then. */
+/** Time after which the garbage collector has released the memory of the start. */
 const SETTLE_MS = isLong ? 600_000 : 60_000;
 const IDLE_SEC = 15;
 const STREAMS = 1000;
 const KEYS = 100_000;
-/** Of all keys, one request each: none of them is known to the process yet. */
+/** Number of keys used, in one request each, so that none is cached by the process. */
 const ASKED = 1000;
 
 interface Started {
   child: ChildProcess;
   api: string;
-  /** From the command to the first 200. */
+  /** Time from the command to the first 200. */
   ms: number;
-  /** Of all processes, until then. */
+  /** Processor time of all processes until then. */
   processorMs: number;
   stop(): Promise<void>;
 }
@@ -48,11 +44,11 @@ interface Costs {
   megabytes: number;
   /** Median of requests with keys that are new to the process. */
   authoriseMs: number;
-  /** Of all processes, for one of them. */
+  /** Processor time of all processes per request. */
   authoriseProcessorMs: number;
 }
 
-/** As a person starts it; a supervisor or npm is in the figures. */
+/** Starts the platform by `npm start`; a supervisor or npm is included in the figures. */
 async function start(dataDir: string): Promise<Started> {
   const port = await freePort();
   const startedAt = performance.now();
@@ -92,7 +88,7 @@ async function start(dataDir: string): Promise<Started> {
 
 const total = (pid: number) => proportionalMegabytes(pid).reduce((sum, { megabytes }) => sum + megabytes, 0);
 
-/** Of several starts, and of the rest after the last one, which `look` sees too. */
+/** Measures several starts, and idling after the last one, to which `look` is applied. */
 async function measure(dataDir: string, look: (running: Started) => Promise<void>): Promise<Costs> {
   const starts: Started[] = [];
   for (let n = 1; n < STARTS; n++) {
@@ -117,10 +113,10 @@ async function measure(dataDir: string, look: (running: Started) => Promise<void
   }
 }
 
-/** The key at this place of those that `fill` makes. */
+/** Returns the nth key of those inserted by `fill`. */
 const keyAt = (n: number) => `pk_${n.toString(16).padStart(40, '0')}`;
 
-/** With keys that are spread over all of them, where there are any, and with the owner's else. */
+/** Measures requests with many different keys, if they exist, otherwise with the owner's key. */
 async function authorise({ child, api }: Started) {
   const times: number[] = [];
   const before = processorSeconds(child.pid ?? 0);
@@ -135,7 +131,7 @@ async function authorise({ child, api }: Started) {
   return { authoriseMs: median(times), authoriseProcessorMs: processorMs };
 }
 
-/** Copies of the owner's key, of which `authorise` asks the first thousand, and of one stream. */
+/** Inserts copies of a stream and of the owner's key; the measured requests use the first thousand keys. */
 async function fill(dataDir: string, { keys, streams }: { keys: number; streams: number }): Promise<void> {
   const running = await start(dataDir);
   try {

@@ -1,6 +1,7 @@
 /**
- * Ingest: the CPU of ten publishers of 1080p60 at 6 Mbps with a reader each, against nginx with its rtmp
- * module in the same run (left out where that is not installed), and how soon the API shows what encoders do.
+ * Measures ingest: the CPU of ten publishers of 1080p60 at 6 Mbps with a reader each, against nginx with its
+ * rtmp module in the same run (skipped if it is not installed), and the delay until the API shows the state
+ * of encoders.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -19,7 +20,7 @@ import { encodeSource, end, ffmpeg, type RtmpServer, startEngine } from './suppo
 const PUBLISHERS = 10;
 const WARM_MS = 3000;
 const WINDOW_MS = 8000;
-/** Of each server, in turns; the median counts. */
+/** Rounds of each server, interleaved; the median counts. */
 const CPU_ROUNDS = 3;
 const ROUNDS = 10;
 const NGINX_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
@@ -57,12 +58,12 @@ async function residentMb(pid: number): Promise<number> {
 }
 
 interface Load {
-  /** Of one core. */
+  /** Percent of one core. */
   percent: number;
   mb: number;
 }
 
-/** What the server takes with every publisher and its reader at work. */
+/** Measures the load of the server with every publisher and its reader active. */
 async function load(server: RtmpServer, source: string): Promise<Load> {
   const children: ChildProcess[] = [];
   try {

@@ -1,6 +1,7 @@
 /**
- * The job queue: jobs enqueued and finished per second against the same number of rows that are inserted and updated
- * twice, jobs finished per second while another group has a long backlog, and what an idle worker asks the database.
+ * Measures the job queue: jobs enqueued and finished per second against the same number of rows that are
+ * inserted and updated twice, jobs finished per second while another group has a long backlog, and the
+ * queries of an idle worker.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';

@@ -1,10 +1,10 @@
 /**
- * How far behind the camera a viewer of the watch page is: the time is in the picture, as bits, and Chromium reads it.
- * `node bench/latency.ts [seconds [keyframes]]`: for each latency mode and distance of keyframes (`1,2,4` seconds) one
- * broadcast, of 30 seconds unless told (600 shows ten minutes without a stall). Prints JSON lines with the 95th percentile, the
- * time to the first picture (the median of five openings) and the stalls, and beside them what hls.js shows of the HLS that
- * nginx-rtmp makes of the same camera, and what a client of WHEP shows of the same camera by RTMP and by WHIP. `whep` as a third
- * argument measures those two alone.
+ * Measures the latency of the watch page: the video contains the time as bits, and Chromium reads it. `node
+ * bench/latency.ts [seconds [keyframes]]`: one broadcast for each latency mode and keyframe interval (`1,2,4`
+ * seconds), of 30 seconds by default (600 shows ten minutes without a stall). Prints JSON lines with the 95th
+ * percentile, the time to the first frame (the median of five openings) and the stalls. Baselines are hls.js
+ * with the HLS that nginx-rtmp makes of the same camera, and a WHEP client with the same camera by RTMP and
+ * by WHIP. With `whep` as a third argument, it measures only those two.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../test/harness/browser.ts';
@@ -22,7 +22,7 @@ const SECONDS = Number(process.argv[2] ?? 30);
 const GOPS_SEC = (process.argv[3] ?? '1,2,4').split(',').map(Number);
 const TARGET_MS = { LOW: 2000, STANDARD: 5000 } as const;
 const WHEP_TARGET_MS = 500;
-/** Of the page, after each other: one is no median. */
+/** Sequential openings of the page, for the median. */
 const OPENINGS = 5;
 const IS_WHEP_ALONE = process.argv[4] === 'whep';
 
@@ -68,7 +68,7 @@ async function measure(
   }
 }
 
-/** Opens a page of a broadcast that is on, and tells how far behind it is. */
+/** Opens the page of a live broadcast, and measures its latency. */
 async function watch(
   browser: TestBrowser,
   name: string,
@@ -109,7 +109,7 @@ async function firstPicture(browser: TestBrowser, page: string, script: string):
   return ms ?? Number.POSITIVE_INFINITY;
 }
 
-/** The baseline: no target of ours, so that what it reaches is the figure. */
+/** Measures nginx as the baseline. It has no target: its value is the figure. */
 async function measureNginx(browser: TestBrowser, gopSec: number): Promise<void> {
   const nginx = await startNginxHls();
   if (nginx === null) {
@@ -127,7 +127,7 @@ async function measureNginx(browser: TestBrowser, gopSec: number): Promise<void>
   }
 }
 
-/** What a plain client of WHEP shows, of an encoder by RTMP or by WHIP. */
+/** Measures a plain WHEP client with an encoder by RTMP or by WHIP. */
 async function measureWhep(
   { platform, browser, partner }: { platform: RunningPlatform; browser: TestBrowser; partner: Partner },
   by: 'RTMP' | 'WHIP',

@@ -20,9 +20,9 @@ import { ownSeconds, processorSeconds } from './support/processes.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What the request chain pays for its promises: counting in Redis against counting in memory, counts that are stored in
- * the database against counts that are not, an Idempotency-Key against none, and the memory of 10,000 active API keys.
- * Rounds are interleaved; the median counts.
+ * Measures the overhead of the request chain's guarantees: counting in Redis against counting in memory,
+ * persistent counts against volatile ones, an Idempotency-Key against none, and the memory of 10,000 active
+ * API keys. Rounds are interleaved; the median counts.
  */
 const ROUNDS = 5;
 const SECONDS = 3;
@@ -192,7 +192,7 @@ async function storedAgainstMemory(platform: RunningPlatform): Promise<void> {
   };
   try {
     for (let round = -1; round < ROUNDS; round++) {
-      // Which of them is first makes no difference.
+      // Alternate the order so that it has no influence.
       const sides = round % 2 === 0 ? [stored, memory] : [memory, stored];
       for (const side of sides) await measure(side, round);
     }
@@ -207,7 +207,7 @@ async function storedAgainstMemory(platform: RunningPlatform): Promise<void> {
   report({ name: subject, value: ratio('costs'), unit: `${unit}, processor time`, target: '<= 1.03' });
 }
 
-/** What a process remembers of keys: who they are, and their counts of the minute and the day. */
+/** Measures the memory per key: its cached identity, and its counts of the minute and the day. */
 async function activeKeys(platform: RunningPlatform): Promise<void> {
   const container = await openContainer(platform);
   const { apiKeys, counters } = container;

@@ -8,13 +8,11 @@ import { insertParents, insertRows, prepareRows } from './support/growth-rows.ts
 import { isQuick, median, report } from './support/report.ts';
 
 /**
- * Lists do not slow down with what a workspace holds: each list under each filter, in a workspace with very many rows
- * against one with 1,000, as HTTP requests through the whole chain; and how many blocks of 8 kB the database looks at
- * for one, which a busy machine does not change. The requests take turns; the median counts. Lists that gather matches
- * have one bound for all their requests instead: 50 ms for 95 of 100.
- *
- * Arguments: rows of the large workspace, 100,000 unless told; and what the names of the cases that are measured begin
- * with: `node bench/list-scaling.ts 1000000 /videos`. Without a name every list takes its turn.
+ * Verifies that lists do not slow down with the size of a workspace: each list under each filter, in a
+ * workspace with very many rows against one with 1,000, as HTTP requests through the whole chain; and the
+ * number of 8 kB blocks that the database reads for one, which is independent of the machine's load. The
+ * requests alternate; the median counts. Lists that gather matches have one bound for all their requests
+ * instead: 50 ms for 95 of 100.
  */
 const [count, only = '/'] = process.argv.slice(2).filter((one) => !one.startsWith('--'));
 const MANY = Number(count ?? 100_000);
@@ -38,7 +36,7 @@ try {
     const searches: number[] = [];
     for (const one of ofPath) searches.push(...(await measure(one, { large: large.key, small: small.key })));
     reportSearches(path, searches);
-    // The keys that ask are among the keys.
+    // The calling keys are part of the table.
     const tables = rows.map(({ table }) => table).filter((table) => table !== 'api_key');
     if (tables.length > 0) await sql.unsafe(`truncate ${tables.join(', ')} cascade`);
   }
@@ -79,7 +77,10 @@ function reportSearches(path: string, times: readonly number[]): void {
   report({ name: `${path} searches, slowest`, value: sorted.at(-1) ?? value, unit: 'ms', target: '<= 5000' });
 }
 
-/** Where the small workspace has less than a page, no more is asked of the large one. */
+/**
+ * Returns the paths of both workspaces. If the small one has less than a page, the large one gets the same
+ * limit.
+ */
 async function pathsOf({ query, isDeep }: Case, keys: Both<string>): Promise<Both<string>> {
   const whole = { large: query('a'), small: query('b') };
   const from = isDeep === true ? await walk(keys.large, whole.large) : '';
@@ -108,7 +109,7 @@ async function timed(path: string, key: string): Promise<number> {
   return performance.now() - begun;
 }
 
-/** The cursor of the page that begins so many rows on. */
+/** Returns the cursor of the page that starts at row `DEEP_ROW`. */
 async function walk(key: string, path: string): Promise<string> {
   let cursor = '';
   for (let row = 0; row < DEEP_ROW; row += 100) {
@@ -120,11 +121,11 @@ async function walk(key: string, path: string): Promise<string> {
   return cursor;
 }
 
-/** Those of the days that lie behind, as a platform has them that ran then. */
+/** Creates the partitions of past days, as a platform running at that time would have. */
 async function preparePartitions(sql: Sql): Promise<void> {
   for (let day = DAYS; day >= 0; day -= 4) {
     const ms = Date.now() - day * 86_400_000;
-    // Nothing is dropped: a table is kept as long as the longest here.
+    // Retention matches the longest table here, so that nothing is dropped.
     await maintainPartitions(sql, { ms: () => ms, now: () => new Date(ms) }, { ANALYTICS_RAW_DAYS: DAYS });
   }
 }

@@ -7,11 +7,12 @@ import { waitFor } from '../test/harness/wait-for.ts';
 import { isQuick, report } from './support/report.ts';
 
 /**
- * The tables that grow by themselves stay bounded without anybody's care: day after day is written, with the clock moved,
- * and after every third the tasks of the worker role run (each hour, in truth). Of the logs whole days are dropped while somebody writes into them;
- * the queue of deliveries is written and emptied like in a day, and PostgreSQL's own vacuum gives its room back.
+ * Verifies that growing tables stay bounded without intervention: day after day is written with an advanced
+ * clock, and after every third the tasks of the worker role run (in production: each hour). Whole days of the
+ * logs are dropped while rows are written; the delivery queue is filled and emptied daily, and PostgreSQL's
+ * own vacuum frees its space.
  *
- * Argument: rows of a day in each log, 5,000 unless told (some two minutes).
+ * Argument: rows per day in each log, 5,000 by default (some two minutes).
  */
 const DAY_MS = 86_400_000;
 const [count] = process.argv.slice(2).filter((one) => !one.startsWith('--'));
@@ -21,7 +22,9 @@ const KEPT: Record<string, number> = { event: 30, delivery_log: 30, request_log:
 /** Every table is full by then, and one partition is dropped with each day that follows. */
 const FULL = 35;
 const DAYS = 45;
-/** Made ahead, today's, and the one for what has no other; upkeep comes every third day. */
+/**
+ * Additional partitions: those created ahead, today's, and the default one; maintenance runs every third day.
+ */
 const BESIDE = 5;
 const TASKS = ['event partitions', 'idempotency sweep', 'sums'];
 
@@ -31,7 +34,7 @@ const { sql } = app.container;
 const writer = postgres(app.databaseUrl, { max: 1, onnotice: () => {} });
 try {
   const { account } = await app.createKey();
-  // As a start of the program does.
+  // Run at the start of the program.
   await runTask(app.container, 'event partitions');
   await days(account.live);
   await queue(account.live);
@@ -70,7 +73,7 @@ async function days(workspaceId: string): Promise<void> {
   report({ name: 'longest wait of a writer', value: waitedMs, unit: 'ms', target: '<= 500' });
 }
 
-/** What a day brings, at noon. */
+/** Writes the rows of one day, at noon. */
 async function writeDay(sql: Sql, workspaceId: string): Promise<void> {
   const at = clock.now();
   await sql`insert into event (id, workspace_id, type, created_at, body)
@@ -90,7 +93,7 @@ async function writeDay(sql: Sql, workspaceId: string): Promise<void> {
     from generate_series(1, ${ROWS}::int) n`;
 }
 
-/** How long one row took at most to be written while the work went on, in ms. */
+/** Returns the longest time in ms that inserting one row took while the work ran. */
 async function longestWait(workspaceId: string, work: Promise<void>): Promise<number> {
   let isDone = false;
   const done = work.finally(() => {
@@ -110,14 +113,14 @@ async function longestWait(workspaceId: string, work: Promise<void>): Promise<nu
   return longest;
 }
 
-/** With partitions and indexes. */
+/** Returns the size of a table including partitions and indexes. */
 async function bytesOf(table: string): Promise<number> {
   const [row] = await sql`
     select sum(pg_total_relation_size(relid))::float8 as bytes from pg_partition_tree(${table}::regclass)`;
   return row?.bytes;
 }
 
-/** Twenty days' rows go through the queue of deliveries, as the worker writes, claims and removes them. */
+/** Passes the rows of twenty days through the delivery queue: the worker writes, claims and removes them. */
 async function queue(workspaceId: string): Promise<void> {
   const rounds = 20;
   let halfBytes = 0;
@@ -145,7 +148,7 @@ async function queue(workspaceId: string): Promise<void> {
   });
 }
 
-/** As PostgreSQL itself counts them; its own vacuum removes them. */
+/** Returns the dead rows by PostgreSQL's statistics; its own vacuum removes them. */
 async function deadRows(): Promise<number> {
   const [row] =
     await sql`select n_dead_tup::float8 as dead from pg_stat_user_tables where relname = 'delivery_job'`;

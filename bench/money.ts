@@ -8,8 +8,9 @@ import { actions, play } from '../test/money/sequences.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What money costs: revenue over a year of a workspace with a million entries, its first page of payments against that
- * of a small one, checkouts against plain posts with an Idempotency-Key, and how many sequences of payments stay whole.
+ * Measures money: revenue over a year of a workspace with a million entries, its first page of payments
+ * against that of a small one, checkouts against plain posts with an Idempotency-Key, and how many sequences
+ * of payments stay consistent.
  *
  * Arguments: entries (1,000,000), sequences (10,000).
  */
@@ -111,7 +112,7 @@ async function sequences(): Promise<void> {
   }
 }
 
-/** A second, of so many that are under way at once. */
+/** Measures posts per second with a fixed concurrency. */
 async function rateOf(post: (n: number) => Promise<number>): Promise<number> {
   const begun = performance.now();
   let next = 0;

@@ -1,6 +1,7 @@
 /**
- * How far the newest part of a broadcast's source is behind while others want the whole machine: `node bench/noisy-neighbors.ts`, a minute.
- * Six processes that only compute run for 30 seconds; the encoder goes before them, because it is not what is measured.
+ * Measures the latency of the newest part of a broadcast's source under full CPU load: `node
+ * bench/noisy-neighbors.ts`, a minute. Six CPU-bound processes run for 30 seconds; the encoder has a higher
+ * priority because it is not under test.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';

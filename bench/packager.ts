@@ -1,5 +1,5 @@
 /**
- * How much later the first segment is playable through the packager than with the bare ffmpeg command, in one
+ * Measures the delay of the first playable segment of the packager against the bare ffmpeg command, in one
  * run: `node bench/packager.ts`. Prints one JSON line for each kind of ladder.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -65,7 +65,7 @@ async function untilListed(paths: string[], startedMs: number): Promise<number> 
 
 async function bare(source: FlvSource, maxRungs: number): Promise<number> {
   const ladder = plan(maxRungs);
-  // The first segment is whole when the keyframe comes that begins the second.
+  // The first segment is complete when the keyframe of the second one arrives.
   const isWhole = ladder.rungs.map(() => false);
   const outputs = ladder.rungs.map((_, index) => {
     const reader = createFragmentReader();

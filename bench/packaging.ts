@@ -1,7 +1,8 @@
 /**
- * What it costs to put broadcasts into segments and parts without encoding, beside one ffmpeg for each broadcast that makes
- * HLS of the same publish by `-c copy` and reads it from our ingest: processor time over the same span, in one run.
- * Both with the ingest that belongs to it, and without what the ingest alone takes.
+ * Measures the cost of packaging broadcasts into segments and parts without encoding, against one ffmpeg per
+ * broadcast that makes HLS of the same publish by `-c copy` and reads it from our ingest: processor time over
+ * the same span, in one run. Figures include the ingest of each side, and also exclude the cost of the
+ * ingest.
  */
 import type { ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -18,11 +19,11 @@ import { encodeSource, end, ffmpeg, type RtmpServer, startEngine } from './suppo
 
 const COUNTS = isQuick ? [10] : [1, 10];
 const ROUNDS = isQuick ? 1 : 3;
-/** What runs on Node is compiled meanwhile. */
+/** Time for the JIT compiler of Node to warm up. */
 const WARM_MS = 12_000;
 const WINDOW_MS = isQuick ? 10_000 : 20_000;
 const TARGET = '<= 1.3';
-/** As a packager of broadcasts was called before the media process did it. */
+/** ffmpeg options of the packager before the media process took over packaging. */
 const HLS = '-c copy -f hls -hls_time 2 -hls_list_size 8 -hls_flags delete_segments -hls_segment_type fmp4';
 
 const dir = await mkdtemp(join(tmpdir(), 'bench-packaging-'));

@@ -1,7 +1,7 @@
 /**
- * What a look at the pictures saves beside the fixed ladder, in bytes and at which SSIM:
- * `node bench/per-title.ts`. Two minutes on two cores; bytes and SSIM are the same on a busy machine. Prints one JSON
- * line for each clip, and one for all.
+ * Measures the savings of per-title analysis against the fixed ladder, in bytes and SSIM: `node
+ * bench/per-title.ts`. Two minutes on two cores; bytes and SSIM are independent of the machine's load. Prints
+ * one JSON line for each clip, and one for all.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const root = await mkdtemp(join(tmpdir(), 'bench-per-title-'));
 
 const SIZE = 's=854x480:r=25';
 const ZOOM = `mandelbrot=${SIZE}:end_scale=0.02:end_pts=600`;
-/** From what hardly moves to what no ceiling can hold. */
+/** Clips from nearly static to too complex for any bitrate limit. */
 const CLIPS: [name: string, picture: string, filter: string][] = [
   ['slides', `testsrc=${SIZE}`, 'fps=1/5,fps=25'],
   [
@@ -35,7 +35,7 @@ const SECONDS = '18';
 
 interface Outcome {
   bytes: number;
-  /** Of the top rendition. */
+  /** SSIM of the top rendition. */
   ssim: number;
   rungs: string;
   keyframeSec: number;

@@ -1,6 +1,6 @@
 /**
- * How fast videos are sent, against nginx with sendfile in the same run: `node bench/playback.ts`. One client
- * process reads over keep-alive connections and throws away; what it costs is in every figure.
+ * Measures the speed of serving videos against nginx with sendfile in the same run: `node bench/playback.ts`.
+ * One client process reads over keep-alive connections and discards the bytes; its cost is in every figure.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,30 +15,27 @@ const ROUNDS = isQuick ? 3 : 5;
 const SECONDS = 2;
 const CONNECTIONS = 16;
 
-/** Who is asked, for what. */
+/** Server under test and its URLs. */
 interface Side {
   addresses: readonly string[];
   pid: number;
 }
 
 interface Measured {
-  /** Answers a second. */
+  /** Responses per second. */
   speed: number;
-  /** Microseconds of a processor for each answer. */
+  /** Processor microseconds per response. */
   processor: number;
 }
 
-/** What is sent in some seconds, and what it costs whoever sends it. */
+/** Measures the responses per second of a server, and its processor time for each. */
 async function measure({ addresses, pid }: Side): Promise<Measured> {
   const size = await wholeAnswer(addresses[0] ?? '');
   const { bytes, seconds, processor } = await bytesOf(addresses, pid);
   return { speed: bytes / seconds / size, processor: (processor * 1e6 * size) / bytes };
 }
 
-/**
- * Each connection has one request on its way, and asks for the next of the addresses when its answer
- * is complete.
- */
+/** Requests the URLs in turn, one at a time on each connection. */
 async function bytesOf(addresses: readonly string[], pid: number) {
   const { hostname, port, host } = new URL(addresses[0] ?? '');
   const asks = addresses.map(
@@ -79,7 +76,7 @@ async function bytesOf(addresses: readonly string[], pid: number) {
   return { bytes, seconds, processor };
 }
 
-/** How many bytes an answer has on the wire; it is as many each time. */
+/** Returns the size of a response on the wire, which is constant. */
 async function wholeAnswer(address: string): Promise<number> {
   const { hostname, port, pathname, host } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -97,14 +94,14 @@ async function wholeAnswer(address: string): Promise<number> {
 }
 
 interface Served {
-  /** Address of a rung. */
+  /** URL of a rung. */
   base: string;
   /** Its folder on the disk, and the segments in it. */
   folder: string;
   names: string[];
 }
 
-/** Our answers against those of nginx, by the medians of rounds that take turns. */
+/** Compares our responses with those of nginx, by the medians of interleaved rounds. */
 async function compare(
   name: string,
   ours: Side,

@@ -1,12 +1,16 @@
 /**
- * From the last byte of an upload to READY, on a platform of its own: `node bench/processing.ts` (some seven minutes on two
- * quiet cores), or with lengths of sources in seconds to take these alone: `node bench/processing.ts 60 600`.
+ * Measures the time from the last byte of an upload to READY, on a separate platform: `node
+ * bench/processing.ts` (some seven minutes on two quiet cores), or only for some source durations in seconds:
+ * `node bench/processing.ts 60 600`.
  *
- * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs, and when the first can be watched: of a
- *   short source, and of one whose pictures are looked at. From eight minutes on (`node bench/processing.ts 480`) the
- *   lowest rung is made first;
- * - uploaded to first playable, for a ten-minute file whose top rung is copied; idle, and while an encode has the
- *   only slot.
+ * - a whole job, upload to READY, against the bare ffmpeg command with the same rungs, and the time until
+ *   playable: of a
+ * short source, and of one that is analyzed. From eight minutes on (`node bench/processing.ts 480`) the
+ * lowest rung is
+ * encoded first;
+ * - uploaded to first playable, for a ten-minute file whose top rung is copied; idle, and while an encode has
+ *   the only
+ * slot.
  */
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
@@ -23,20 +27,26 @@ import { median, report } from './support/report.ts';
 
 const run = promisify(execFile);
 const ROUNDS = 3;
-/** Fixed costs and pauses do not count of what is long; that the machine changes its pace does. */
+/**
+ * Duration beyond which fixed costs and pauses are negligible, but changes in the speed of the machine are
+ * not.
+ */
 const LONG_SEC = 120;
 const LONG_ROUNDS = 2;
-/** Who waits for milliseconds asks often; who waits for READY would take the processor from what is measured. */
+/**
+ * Poll intervals: short for a result in milliseconds, longer for READY so that polling does not distort the
+ * figure.
+ */
 const POLL_MS = { playable: 20, ready: 100 };
-/** Of waiting, and for each second of a source. */
+/** Time limit, and its addition for each second of a source. */
 const LIMIT_MS = { least: 120_000, perSec: 3000 };
 const PIECE_SEC = 10;
-/** Long enough for the fixed costs not to count; and for a look at the pictures. */
+/** Duration that makes fixed costs negligible, and is enough for the analysis. */
 const SHORT_SEC = 30;
 const ENCODED_SEC = [SHORT_SEC, 240];
 const folder = await mkdtemp(join(tmpdir(), 'marquee-bench-'));
 
-/** Ten seconds of 720p at 3 Mbps, as often as it takes. */
+/** Creates a source by repeating ten seconds of 720p at 3 Mbps. */
 async function makeSource(name: string, seconds: number, gop: number): Promise<string> {
   const piece = join(folder, `piece-${gop}.mp4`);
   const path = join(folder, name);
@@ -51,7 +61,7 @@ async function makeSource(name: string, seconds: number, gop: number): Promise<s
   return path;
 }
 
-/** @returns the video, and when its last byte was answered. */
+/** @returns the video, and the time of the response to its last byte. */
 async function upload(partner: Partner, path: string): Promise<{ id: string; atMs: number }> {
   const { size } = await stat(path);
   const { uploadUrl, videoId } = await partner.createUpload({ filename: 'bench.mp4', sizeBytes: size });
@@ -93,7 +103,7 @@ function startClock(): () => Took {
   return () => ({ ms: performance.now() - startedMs, processorSec: machineSeconds() - processorSec });
 }
 
-/** What the bare command takes that makes the same rungs. */
+/** Measures the bare command with the same rungs. */
 async function bareLadder(path: string, rungs: VideoData['renditions']): Promise<Took> {
   const names = rungs.map((_, i) => `[v${i}]`);
   const graph = [

@@ -9,13 +9,13 @@ import { waitFor } from '../test/harness/wait-for.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What the request log costs: one server under steady load, with the log on and off in turns of a few seconds, so
- * that whatever else the machine does hits both; the median of the turns counts. CPU is that of the server and of its
- * database sessions. It takes less than three minutes.
+ * Measures the overhead of the request log: one server under steady load, with the log on and off in turns of
+ * a few seconds, so that other load on the machine affects both; the median of the turns counts. CPU is that
+ * of the server and of its database sessions. It takes less than three minutes.
  */
 const TURNS = 8;
 const TURN_MS = 2000;
-/** From a switch until batches are written as they are noted. */
+/** Delay after a switch until batches are written in the new state. */
 const SETTLE_MS = 1200;
 const CONNECTIONS = 32;
 const KEYS = 500;
@@ -30,7 +30,7 @@ interface Figures {
 
 const switched = { isOn: true, requests: 0 };
 
-/** Every answered request passes here, recorded or not. */
+/** Every answered request passes through here, recorded or not. */
 function takeSwitch({ container: { requestLog } }: TestApp): void {
   const { note } = requestLog;
   requestLog.note = (request) => {
@@ -39,7 +39,7 @@ function takeSwitch({ container: { requestLog } }: TestApp): void {
   };
 }
 
-/** Of this process, in which the server is, and of its sessions in the database. */
+/** Returns the CPU time of this process, which runs the server, and of its database sessions. */
 async function cpuMs({ container: { sql } }: TestApp): Promise<number> {
   const sessions = await sql<{ pid: number }[]>`
     select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend'`;

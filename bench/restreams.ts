@@ -1,7 +1,7 @@
 /**
- * Restreams: what a destination costs against an ffmpeg that copies the same feed to the same nginx in the same run,
- * how soon one that was away is sent to again, and what twenty destinations take from the broadcast itself.
- * Nothing is measured where nginx with its rtmp module is not installed.
+ * Measures restreams: the cost of a destination against an ffmpeg that copies the same feed to the same nginx
+ * in the same run, the delay until a returning destination is sent to again, and the effect of twenty
+ * destinations on the broadcast. Nothing is measured if nginx with its rtmp module is not installed.
  */
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,10 @@ import { median, report } from './support/report.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const ROUNDS = 3;
-/** Of a broadcast that lasts hours: what a process does in its first seconds is measured apart. */
+/**
+ * Warm-up excluded from the window: a broadcast lasts hours, so the first seconds of a process are measured
+ * separately.
+ */
 const WARM_MS = 12_000;
 const WINDOW_MS = 15_000;
 
@@ -59,7 +62,7 @@ async function residentMb(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** The ports that give a publish: as packagers get it, and as senders do. */
+/** Ports that serve a publish: to packagers, and to senders. */
 interface Publish {
   readPort: number;
   senderPort: number;
@@ -85,7 +88,7 @@ async function startIngest(source: string): Promise<Publish> {
 }
 
 interface Load {
-  /** Of one core, once it has settled. */
+  /** Percent of one core, after the warm-up. */
   percent: number;
   mb: number;
   /** Processor time until all destinations take the broadcast, in milliseconds. */
@@ -129,7 +132,7 @@ function startSender({ senderPort }: Publish): Sender {
     },
     async stop() {
       feed.destroy();
-      // By itself, so that what it has compiled is kept for the next one.
+      // Stopped gracefully, so that its compile cache is stored for the next one.
       const exit = once(child, 'exit');
       child.send({ type: 'stop' });
       await exit;
@@ -217,7 +220,7 @@ async function comeBack(publish: Publish): Promise<void> {
   report({ name, value: Math.max(...times), unit: 'ms', target: '<= 5000' });
 }
 
-/** How a reader of the same publish sees it: pictures a second, and the longest wait for one. */
+/** Measures a reader of the same publish: frames per second, and the longest wait for one. */
 async function watch({ readPort }: Publish): Promise<{ bytesPerSec: number; longestMs: number }> {
   const reader = connect(readPort, '127.0.0.1');
   let bytes = 0;

@@ -1,6 +1,7 @@
 /**
- * What it costs to compose the recording of a room of three people, beside the bare ffmpeg command that composes the
- * same picture of the same tracks in one go: `node bench/room-recording.ts`. Prints one JSON line for each figure.
+ * Measures composing the recording of a room of three participants, against the bare ffmpeg command that
+ * composes the same video of the same tracks in one pass: `node bench/room-recording.ts`. Prints one JSON
+ * line for each figure.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -24,7 +25,7 @@ const ffmpeg = (args: string[]) => run('ffmpeg', ['-nostdin', '-v', 'error', '-y
 const composer = createRoomComposer({
   ffmpeg: 'ffmpeg',
   ffprobe: 'ffprobe',
-  // The sandbox does not hand on what its programs have used.
+  // The sandbox does not report the resource usage of its programs.
   guard: async () => ({
     weakness: null,
     start: async (program) => ({ command: [program], isSandboxed: false }),
@@ -33,7 +34,7 @@ const composer = createRoomComposer({
   log: createLogger('silent', { process: 'bench' }),
 });
 
-/** What a camera of 640 by 360 sends, as a file for ffmpeg and as Janus writes it. */
+/** Creates the tracks of a camera of 640 by 360, as a file for ffmpeg and as Janus writes it. */
 async function makeTracks(): Promise<RecordedRoomTrack[]> {
   const tracks: RecordedRoomTrack[] = [];
   for (const [index, identity] of PEOPLE.entries()) {
@@ -76,7 +77,7 @@ function silence() {
   return Array.from({ length: SECONDS * 50 }, (_, index) => ({ ms: index * 20, data }));
 }
 
-/** The same picture and sound by hand, from files that need no reading and no putting together. */
+/** Composes the same video and audio with plain ffmpeg, from files that need no demuxing or joining. */
 async function bare(): Promise<void> {
   const inputs = PEOPLE.flatMap((name) => [
     '-threads',

@@ -1,8 +1,8 @@
 /**
- * Rooms: what forwarding a 720p picture costs through the platform against a Janus that a bare page drives, how soon
- * somebody who joins sees the first picture, 20 joins at once, and the memory of a room in which nothing is sent. The
- * same browser, the same half of the engine in it, and pictures of the same size in one run. What is composed of a
- * recording is measured by `room-recording.ts`. Nothing is measured where Janus is not installed.
+ * Measures rooms: the cost of forwarding 720p video through the platform against a Janus that a bare page
+ * drives, the time to the first frame after joining, 20 concurrent joins, and the memory of a room in which
+ * nothing is sent. The same browser, the same client engine, and videos of the same size in one run.
+ * Composing a recording is measured by `room-recording.ts`. Nothing is measured if Janus is not installed.
  */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,9 @@ const IDLE_ROOMS = 200;
 const PATIENT = { timeoutMs: 60_000, intervalMs: 50 };
 const log = createLogger('silent', { process: 'bench' });
 
-/** Cameras of 1280 by 720, what has arrived of all pictures, and when the first one did after somebody asked to join. */
+/**
+ * Page script: cameras of 1280 by 720, the packets received, and the time of the first frame after joining.
+ */
 const PROBE = `{
   const connections = [];
   const Native = RTCPeerConnection;
@@ -82,9 +84,9 @@ async function residentKb(pids: readonly number[]): Promise<number> {
 }
 
 interface Load {
-  /** Of one core, for each forwarded picture. */
+  /** Percent of one core for each forwarded video. */
   percent: number;
-  /** Processor time for each packet of pictures that arrived, in microseconds. */
+  /** Processor time for each received video packet, in microseconds. */
   perPacketUs: number;
 }
 
@@ -93,7 +95,7 @@ const received = async (pages: readonly Page[]) => {
   return all.reduce((sum, { packets }) => sum + packets, 0);
 };
 
-/** @param idle what the processes use by themselves, in percent of a core. */
+/** @param idle the load without rooms, in percent of a core. */
 async function measure(pids: readonly number[], pages: readonly Page[], idle: number): Promise<Load> {
   await sleep(WARM_MS);
   const [ns, packets, begun] = [await cpuNs(pids), await received(pages), performance.now()];
@@ -110,7 +112,7 @@ async function idlePercent(pids: readonly number[]): Promise<number> {
   return ((await cpuNs(pids)) - ns) / 1e4 / (performance.now() - begun);
 }
 
-/** Janus as the platform runs it, and pages that ask it for nothing but media. */
+/** Measures Janus as the platform runs it, with pages that use it only for media. */
 async function bare(browser: TestBrowser): Promise<Load> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-rooms-'));
   const linkFile = join(folder, 'janus.json');
@@ -164,7 +166,7 @@ class Rooms {
 
   end = (roomId: string) => this.#post(`/rooms/${roomId}/end`, {});
 
-  /** By the join page, up to the button that joins. */
+  /** Opens the join page, up to the button that joins. */
   async lobby(browser: TestBrowser, roomId: string, name: string) {
     const opened = await browser.open(String((await this.token(roomId, name)).url), PAGE);
     const press = (words: string) => opened.page.getByRole('button', { name: words, exact: true }).click();
@@ -270,7 +272,7 @@ async function idleRooms(rooms: Rooms, pids: readonly number[]): Promise<void> {
     await sleep(WARM_MS);
     return residentKb(pids);
   };
-  // What a process needs for its first ones is measured by nobody.
+  // The initial memory of a process is excluded.
   const before = await open(20);
   const kb = ((await open(IDLE_ROOMS)) - before) / IDLE_ROOMS;
   report({

@@ -10,9 +10,9 @@ import { waitFor } from '../test/harness/wait-for.ts';
 import { median, report } from './support/report.ts';
 
 /**
- * What event streams of a chat cost a process: memory of an idle one above that of Node's bare HTTP server, one message
- * to all, the processor at rest, what they do to other requests, and how many posts a second a chat takes. The readers are
- * visitors of the page, each behind an address of its own.
+ * Measures the cost of chat event streams for a process: memory of an idle one above that of Node's bare HTTP
+ * server, one message to all, idle CPU, the effect on other requests, and how many posts a second a chat
+ * accepts. The readers are page visitors, each with its own IP address.
  *
  * Arguments: connections (10,000).
  */
@@ -31,10 +31,10 @@ type Headers = Record<string, string>;
 
 const addressOf = (n: number) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`;
 
-/** Connections that count what they read. */
+/** Connections that count the bytes and messages read. */
 class Readers {
   readonly #sockets: Socket[] = [];
-  /** When each read the marker last. */
+  /** Times at which each connection last read the marker. */
   #seenAt: number[] = [];
   #marker = '\0';
 
@@ -90,7 +90,7 @@ function residentOf({ pid }: ChildProcess): number {
   return Number(kilobytes) * 1024;
 }
 
-/** Processor time so far, in seconds. */
+/** Returns the processor time used by a process, in seconds. */
 function processorOf({ pid }: ChildProcess): number {
   const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
   const fields = rest.split(' ');
@@ -121,7 +121,7 @@ async function measure(
   send: (marker: string) => Promise<void> | void,
 ) {
   const readers = new Readers();
-  // What the first connections cost is not what each costs.
+  // The cost of the first connections is not representative.
   await readers.open(port, path, 100);
   await readers.timesOf('warm-up', () => send('warm-up'));
   await sleep(2000);

@@ -4,17 +4,18 @@ import { headersOf, marquee, type RunningPlatform, startPlatform } from '../test
 import { median, report } from './support/report.ts';
 
 /**
- * What 400 idle tails of one account cost another one: the p50 of its reads with them against without, while it also
- * writes, so that there are hints. The program runs in a process of its own; rounds are interleaved; the median counts.
+ * Measures the effect of 400 idle tails of one account on another one: the p50 of its reads with them against
+ * without, while it also writes, so that there are hints. The program runs in a separate process; rounds are
+ * interleaved; the median counts.
  */
 const KEYS = 16;
 const TAILS_PER_KEY = 25;
 const ROUNDS = 8;
 const READS = 1500;
 const READERS = 4;
-/** Each so many reads of a reader one write. */
+/** Number of reads after which a reader writes once. */
 const WRITE_EVERY = 25;
-/** Opening and closing tails is not what is measured. */
+/** Pause that excludes opening and closing tails from the measurement. */
 const SETTLE_MS = 2000;
 
 const agent = new Agent({ connections: READERS });
@@ -47,7 +48,7 @@ async function call(url: string, headers: Headers, body?: string): Promise<unkno
   return JSON.parse(text);
 }
 
-/** @returns what closes them all. */
+/** @returns a function that closes them all. */
 async function openTails({ api }: RunningPlatform, keys: readonly Headers[]): Promise<() => Promise<void>> {
   const dispatcher = new Agent({ bodyTimeout: 0 });
   const places = keys.flatMap((headers) => Array.from({ length: TAILS_PER_KEY }, () => headers));
@@ -105,7 +106,7 @@ try {
       await sleep(SETTLE_MS);
       return p50;
     };
-    // Which comes first changes, so that what grows over time is on both sides.
+    // The order alternates, so that growth over time affects both sides.
     const first = await measure(round % 2 === 0);
     const second = await measure(round % 2 !== 0);
     const [beside, without] = round % 2 === 0 ? [first, second] : [second, first];

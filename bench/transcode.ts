@@ -1,6 +1,6 @@
 /**
- * What the transcoder costs beside the bare ffmpeg command, and what its plan saves, in one run:
- * `node bench/transcode.ts`. Prints one JSON line for each figure.
+ * Measures the transcoder against the bare ffmpeg command, and the savings of its plan, in one run: `node
+ * bench/transcode.ts`. Prints one JSON line for each figure.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -55,7 +55,7 @@ async function bare(input: string, rungs: readonly RungPlan[]): Promise<void> {
   await ffmpeg(['-threads', String(THREADS), '-i', input, ...graph, ...videos, ...sound], cwd);
 }
 
-/** What the jobs do with a file that was uploaded: first the lowest rung, with the images, and then the others. */
+/** Runs the jobs of an uploaded file: first the lowest rung and the images, then the others. */
 async function whole(input: string): Promise<void> {
   const source = await transcoder.probe(input, signal);
   const { rungs, audio } = plainPlan(source);
@@ -87,7 +87,7 @@ async function together(input: string, source: SourceInfo): Promise<void> {
   await transcoder.encode({ input, source, outDir, signal, rungs, audio: [], alignToSource: false });
 }
 
-/** Everything is encoded, and the sound too. */
+/** Returns a plan that encodes everything, including audio. */
 function plainPlan(source: SourceInfo) {
   const { rungs, audio } = transcoder.plan(source, 1080);
   return {
@@ -132,7 +132,7 @@ async function ladder(input: string): Promise<void> {
   });
 }
 
-/** From the stored file to a rung that can be played. */
+/** Measures the time from the stored file to a playable rung. */
 async function copyTop(input: string): Promise<void> {
   const long = join(root, 'ten-minutes.mp4');
   await ffmpeg(['-stream_loop', String(600 / SECONDS - 1), '-i', input, '-c', 'copy', long]);
@@ -152,7 +152,7 @@ async function copyTop(input: string): Promise<void> {
   report({ name: 'probe and copied top of ten minutes', value, unit: 's', target: '<= 3' });
 }
 
-/** Pictures that are lost or doubled by cutting, and how far they are from where they were. */
+/** Counts frames lost or duplicated by cutting, and measures their displacement. */
 async function exactness(name: string, args: string[]): Promise<void> {
   const input = join(root, args.at(-1) ?? '');
   await ffmpeg([...args.slice(0, -1), input]);

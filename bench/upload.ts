@@ -1,7 +1,7 @@
 /**
- * MB/s of a tus upload against a bare Node server that streams to a file on the same disk and syncs it, and the
- * server's memory during a large upload: `node bench/upload.ts`. BENCH_UPLOAD_MB (512) and BENCH_UPLOAD_GB (2,
- * or 20) say how large.
+ * Measures MB/s of a tus upload against a bare Node server that streams to a file on the same disk and syncs
+ * it, and the server's memory during a large upload: `node bench/upload.ts`. BENCH_UPLOAD_MB (512) and
+ * BENCH_UPLOAD_GB (2, or 20) set the sizes.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ function* zeros(bytes: number): Generator<Buffer> {
     yield ZEROS.subarray(0, Math.min(left, ZEROS.length));
 }
 
-/** Sends so many zeros in one request. @returns MB/s, the answer included. */
+/** Sends zeros in one request. @returns MB/s, including the response. */
 async function send(url: string, headers: Record<string, string>, bytes: number): Promise<number> {
   const startedMs = performance.now();
   const sent = request(url, { method: 'PATCH', headers: { ...headers, 'Content-Length': String(bytes) } });
@@ -60,7 +60,7 @@ async function tusUpload(platform: RunningPlatform, bytes: number): Promise<numb
   return send(String(data.uploadUrl), headers, bytes);
 }
 
-/** Of the process in MB, sampled while `work` runs. */
+/** Returns the memory of the process in MB, sampled while `work` runs. */
 async function memoryDuring(pid: number, work: Promise<unknown>): Promise<number[]> {
   const samples: number[] = [];
   let isDone = false;

@@ -1,8 +1,8 @@
 /**
- * Players of parts on one api process: `node bench/viewers.ts [seconds] [LOW|STANDARD]` (20, and one mode after the other, unless
- * told; two and a half minutes in all). 500 of them, the same beside one that reads nothing of what it asks for, and of STANDARD
- * 1,000 behind nginx as docs/guides/playback.md sets it up; then what is still shown after a stop. The players are a process of
- * their own, which as many of LOW would be too much for.
+ * Measures players of parts on one api process: `node bench/viewers.ts [seconds] [LOW|STANDARD]` (by default
+ * 20, and both modes; two and a half minutes in all). 500 of them, the same with one that never reads its
+ * responses, and with STANDARD 1,000 behind nginx configured by docs/guides/playback.md; then the responses
+ * after a stop. The players run in a separate process, which could not handle as many of LOW.
  */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -46,7 +46,7 @@ async function measure(name: string, order: ViewersOptions, pid: number): Promis
   return seen;
 }
 
-/** Asks for the playlist again and again, and reads nothing. */
+/** Requests the playlist repeatedly, and never reads a response. */
 function readNothing(address: string): () => void {
   const { hostname, port, pathname, host } = new URL(address);
   const socket = connect(Number(port), hostname);
@@ -56,7 +56,7 @@ function readNothing(address: string): () => void {
   return () => socket.destroy();
 }
 
-/** Milliseconds from now until each address is refused, to players that have never asked before. */
+/** Returns the milliseconds until each URL is rejected for new players. */
 async function shownFor(addresses: readonly string[]): Promise<number> {
   const fromMs = performance.now();
   let lastMs = fromMs;
@@ -70,7 +70,7 @@ async function shownFor(addresses: readonly string[]): Promise<number> {
   return lastMs - fromMs;
 }
 
-/** @param lines what nginx was asked for, and whom it asked: `-` where it knew. */
+/** @param lines log lines of nginx: the URL, and the upstream, `-` for a cache hit. */
 function passedOn(lines: readonly string[]): void {
   const requests = lines
     .filter((line) => line !== '' && !line.endsWith(' -'))

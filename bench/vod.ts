@@ -1,7 +1,8 @@
 /**
- * What becomes of odd files, and what it costs beside bare ffmpeg with the same renditions: `node bench/vod.ts` (about two
- * minutes on two quiet cores), or with words of names to take some. One JSON line for each file (SSIM of the highest
- * rendition, how far sound and pictures have moved from each other, duration, tracks, costs), then the figures of all.
+ * Measures quality and cost of unusual files against bare ffmpeg with the same renditions: `node
+ * bench/vod.ts` (about two minutes on two quiet cores), or with words of names to select some. Prints one
+ * JSON line for each file (SSIM of the highest rendition, audio offset, duration, tracks, costs), then the
+ * figures of all.
  */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -48,7 +49,7 @@ interface Ours {
   outDir: string;
 }
 
-/** As the jobs do it; nothing is made first. */
+/** Processes the file as the jobs do, without encoding a first rung early. */
 async function whole(input: string): Promise<Ours> {
   const source = await transcoder.probe(input, signal);
   const ladder = transcoder.plan(source, TOP_LINES);
@@ -106,7 +107,7 @@ async function bare(input: string, { ladder: { rungs, audio } }: Ours): Promise<
   );
 }
 
-/** Of the highest rendition and the source, at the rendition's size and beat. */
+/** Returns the SSIM of the highest rendition and the source, at the rendition's size and frame rate. */
 async function ssim(input: string, { reference = [] }: OddFile, { made, outDir }: Ours): Promise<number> {
   const top = made.find(({ kind }) => kind === 'VIDEO');
   if (top === undefined) return Number.NaN;
@@ -123,7 +124,7 @@ async function ssim(input: string, { reference = [] }: OddFile, { made, outDir }
   return Number(/SSIM .*All:([\d.]+)/.exec(log)?.[1]);
 }
 
-/** When it flashes, in seconds; NaN when it does not. */
+/** Returns the time of the flash in seconds; NaN if there is none. */
 async function flashOf(path: string): Promise<number> {
   const filters = 'format=yuv420p,scale=32:32,signalstats,metadata=print:key=lavfi.signalstats.YMIN:file=-';
   const args = ['-nostdin', '-v', 'error', '-copyts', '-i', path, '-map', '0:v:0', '-vf', filters];
@@ -134,7 +135,7 @@ async function flashOf(path: string): Promise<number> {
   return Number(bright?.[1]);
 }
 
-/** When it beeps. */
+/** Returns the time of the beep. */
 async function beepOf(path: string): Promise<number> {
   const filters = 'silencedetect=n=-35dB:d=0.1';
   const log = await ffmpeg([
@@ -153,7 +154,7 @@ async function beepOf(path: string): Promise<number> {
   return Number(/silence_end: (-?[\d.]+)/.exec(log)?.[1]);
 }
 
-/** Milliseconds that the sound has moved against the pictures; null where there is no pair of them. */
+/** Returns the change of the audio offset in milliseconds; null without both audio and video. */
 async function moved(input: string, { source, made, outDir }: Ours): Promise<number | null> {
   const [video, audio] = (['VIDEO', 'AUDIO'] as const).map((kind) => made.find((one) => one.kind === kind));
   if (video === undefined || audio === undefined || source.durationSec < MARK_SEC / 2) return null;
@@ -172,7 +173,7 @@ interface Row {
   isRight: boolean;
   ssim?: number;
   movedMs?: number | null;
-  /** Of the pictures, against what the probe found of the whole. */
+  /** Difference between the duration of the video and the probed duration of the file. */
   durationErrorSec?: number;
   ours?: Cost;
   bare?: Cost;

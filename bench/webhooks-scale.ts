@@ -1,6 +1,6 @@
 /**
- * Webhooks at scale: how long healthy endpoints wait beside black holes, the first page of a delivery log of a
- * million rows, and the memory of kept-alive connections to a thousand hosts.
+ * Measures webhooks at scale: the delay of healthy endpoints in the presence of unresponsive ones, the first
+ * page of a delivery log of a million rows, and the memory of kept-alive connections to a thousand hosts.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,7 +27,7 @@ const percentile = (values: number[], p: number) =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * p))] ?? 0;
 const now = () => performance.timeOrigin + performance.now();
 
-/** The 99th percentile, in ms from commit to receipt, of the endpoints that answer. */
+/** Returns the 99th percentile, in ms from commit to receipt, of the responding endpoints. */
 async function healthyP99(f: DeliveryFixture, blackHoles: number, holePort: number): Promise<number> {
   const ids: string[] = [];
   for (let n = 0; n < ENDPOINTS; n++) {
@@ -49,7 +49,7 @@ async function healthyP99(f: DeliveryFixture, blackHoles: number, holePort: numb
   await waitFor(() => f.sink.requests.length >= expected, { timeoutMs: 30_000 });
   const delays = f.sink.requests.flatMap((request) => {
     const at = committedAt.get(String(request.headers['svc-event-id'])) ?? 0;
-    // The connections are made in the beginning.
+    // Excludes the time in which connections are established.
     return at - startedAt < WARM_UP_MS ? [] : [Math.max(0, request.at - at)];
   });
   for (const id of ids) await f.webhooks.remove(f.workspace.workspaceId, id);
@@ -66,7 +66,7 @@ async function fairness(f: DeliveryFixture): Promise<void> {
   const p99s = new Map<number, number[]>(BLACK_HOLES.map((count) => [count, []]));
   try {
     await healthyP99(f, 0, port);
-    // In turns, and the median: whatever else the machine does meets all of them.
+    // Interleaved, with the median: other load on the machine affects all of them.
     for (let round = 0; round < ROUNDS; round++) {
       for (const [count, list] of p99s) list.push(await healthyP99(f, count, port));
     }
@@ -119,7 +119,7 @@ async function firstPage(f: DeliveryFixture): Promise<void> {
   report({ name: `delivery log of ${LOG_ROWS} rows`, value, unit, target: '<= 1.5' });
 }
 
-/** Resident memory that kept-alive connections to so many hosts cost. */
+/** Measures the resident memory of kept-alive connections to many hosts. */
 async function memory(f: DeliveryFixture): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'marquee-bench-'));
   const names = Array.from({ length: HOSTS }, (_, n) => `host${n}.many.test`);

@@ -1,6 +1,7 @@
 /**
- * Webhook deliveries: commit to receipt when idle, deliveries per second against a raw undici loop that sends
- * the same signed bodies to the same receiver, those of a single endpoint and of one that takes 80 ms, and the time of a claim beside a dead endpoint's backlog.
+ * Measures webhook deliveries: commit to receipt when idle, deliveries per second against a raw undici loop
+ * that sends the same signed bodies to the same receiver, those of a single endpoint and of one that takes 80
+ * ms, and the time of a claim in the presence of a dead endpoint's backlog.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -31,7 +32,7 @@ const SLOW_DELIVERIES = 1500;
 const ROUNDS = isQuick ? 3 : 5;
 const IN_FLIGHT = 64;
 const BACKLOG = 50_000;
-/** What a stream event looks like. */
+/** Body of a stream event. */
 const BODY = JSON.stringify({
   id: '6e4f8f0e-8a75-4d8e-9d4b-0d1f1f6b2c11',
   type: 'thing.made',
@@ -84,7 +85,7 @@ async function startReceiver(f: DeliveryFixture, folder: string, delayMs = 0): P
 interface Speed {
   /** Deliveries a second. */
   speed: number;
-  /** Microseconds of the machine's processors for each, with what receives them and the database. */
+  /** Processor microseconds of the machine per delivery, including the receiver and the database. */
   processor: number;
 }
 
@@ -96,7 +97,7 @@ function startClock(count: number): () => Speed {
   });
 }
 
-/** A bare loop over kept-alive connections. */
+/** Sends in a bare loop over kept-alive connections. */
 async function rawLoop(receiver: Receiver, count: number): Promise<Speed> {
   const pool = new Pool(`https://localhost:${receiver.port}`, { connections: IN_FLIGHT, allowH2: false });
   const content = { url: '', secret: 'whsec_x', eventId: 'e', eventType: 'thing.made', body: BODY };

@@ -43,7 +43,7 @@ after(async () => {
 });
 
 async function start(): Promise<RunningPlatform> {
-  // What a restore has made is not to be replaced by the tests' own database.
+  // The restored database must not be replaced by the one of the tests.
   platform = await startPlatform({ dataDir, environment, ...ports });
   partner = createPartner(platform);
   return platform;
@@ -86,7 +86,7 @@ async function refused(message: RegExp, ...args: string[]): Promise<void> {
   assert.match(output, message);
 }
 
-/** Kills the command once it has come so far. @throws when it has ended before. */
+/** Kills the command once it has reached this point. @throws when it has exited before. */
 async function killWhen(command: Command, path: string, message: string): Promise<void> {
   const isThere = () =>
     readdir(path).then(
@@ -114,7 +114,7 @@ async function segmentOf(playbackUrl: string): Promise<number> {
   return (await (await fetch(new URL(segment, playlist))).arrayBuffer()).byteLength;
 }
 
-test('a data folder that is lost under load comes back with all that was acknowledged before the backup', async () => {
+test('a data folder lost under load is restored with all data acknowledged before the backup', async () => {
   assert.ok(platform !== null);
   await partner.createWebhook(`${sink.url}/hook`, ['stream.created']);
   const videoId = await upload();

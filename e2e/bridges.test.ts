@@ -87,7 +87,7 @@ const mediaProcess = () => {
   return Number(row?.[0]);
 };
 
-test('a source is the broadcast of the stream, and comes back when the process that fetches it is killed', async () => {
+test('a bridge broadcasts its source, and recovers when its process is killed', async () => {
   const { id: streamId, playbackUrl } = await partner.createStream();
   const id = await makeBridge(streamId, `${source.url}/index.m3u8?token=${SECRET}`);
   await when(id, 'ACTIVE');
@@ -123,7 +123,7 @@ test('a source is the broadcast of the stream, and comes back when the process t
   assert.ok(!`${platform.output()}${shown}${JSON.stringify(ended)}`.includes(SECRET));
 });
 
-test('an encoder goes first; what fails says why', async () => {
+test('an encoder takes precedence over a bridge, and a failed bridge reports its error', async () => {
   const { id: streamId, streamKey } = await partner.createStream();
   const id = await makeBridge(streamId, `${source.url}/index.m3u8`, { autoRestart: true });
   await when(id, 'ACTIVE');
@@ -145,7 +145,7 @@ test('a suspended account fetches nothing after five seconds', async () => {
   const standing = (act: string) => marquee(platform, 'account', act, '--email', 'owner@marquee.localhost');
   await standing('suspend');
   const suspendedMs = performance.now();
-  // The source has a segment each second, and is asked twice for it.
+  // The source has a segment per second, and is polled twice per segment.
   await waitFor(
     () => {
       const lastMs = source.requests.at(-1)?.at ?? 0;

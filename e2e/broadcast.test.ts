@@ -133,7 +133,7 @@ test('a start before the encoder serves a valid empty live playlist, and the enc
   await encoder.stop();
 });
 
-test('a wrong stream key is refused and nothing is said of it', async () => {
+test('a wrong stream key is rejected and no stream gets a signal', async () => {
   const encoder = publish('no-such-key', 5);
   const { code, stderr } = await encoder.exited;
   assert.notEqual(code, 0);
@@ -141,7 +141,7 @@ test('a wrong stream key is refused and nothing is said of it', async () => {
   assert.deepEqual((await partner.call('GET', '/streams?hasSignal=true')).data, []);
 });
 
-test('a rotated key cuts its publisher off and is refused from then on', async () => {
+test('a rotated key disconnects its publisher and is rejected from then on', async () => {
   const stream = await partner.createStream();
   const encoder = publish(stream.streamKey);
   await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });

@@ -20,7 +20,7 @@ const skip = existsSync(PROGRAM)
   : 'no speech engine for the tests; on Debian 12 type: node scripts/test-tools.mjs pocketsphinx';
 
 const TRANSCRIBE_COMMAND = `sh ${join(ROOT, 'scripts/pocketsphinx.sh')} {input} {language} ${MODEL} ${PROGRAM}`;
-/** Where the second sentence begins. */
+/** Start of the second sentence. */
 const SECOND_AT_SEC = 8;
 
 let folder: string;
@@ -40,7 +40,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Two sentences of a book that somebody reads, and silence between them. @returns the id of its video. */
+/** Uploads two sentences read from a book, with silence between them. @returns the ID of the video. */
 async function uploadSpoken(): Promise<string> {
   const path = join(folder, 'spoken.mp4');
   const [first, second] = ['0880', '0930'].map((number) => [
@@ -75,7 +75,7 @@ async function transcribed(videoId: string, body: object) {
   );
 }
 
-/** Seconds and words. */
+/** Returns times in seconds and texts. */
 function cuesOf(text: string): { from: number; to: number; said: string }[] {
   const seconds = (stamp: string) => stamp.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
   return [...text.matchAll(/^(\S+) --> (\S+)\n([\s\S]*?)(?=\n\n|\n?$(?![\s\S]))/gm)].map(
@@ -83,7 +83,7 @@ function cuesOf(text: string): { from: number; to: number; said: string }[] {
   );
 }
 
-test('a real engine hears what is spoken in a video, and when, from within the sandbox', {
+test('a real engine in the sandbox transcribes the speech of a video with its times', {
   skip,
 }, async () => {
   const videoId = await uploadSpoken();
@@ -103,7 +103,7 @@ test('a real engine hears what is spoken in a video, and when, from within the s
       .filter((cue) => cue.from >= from && cue.to <= to)
       .map(({ said }) => said)
       .join(' ');
-  // A reader of 2010 and a small model: some of the words are right, and none is elsewhere.
+  // A recording of 2010 and a small model: only some of the words are recognized, in their places.
   assert.match(words(0, 4), /young man/);
   assert.match(words(SECOND_AT_SEC, 12), /himself/);
   assert.equal(words(0, 12).split(/\s+/).length, cues.flatMap(({ said }) => said.split(/\s+/)).length);

@@ -51,11 +51,11 @@ async function fill(platform: RunningPlatform): Promise<string[]> {
   }
 }
 
-/** Nothing of what was stored before is lost, and everything but new files goes on. */
+/** Asserts that no stored data is lost, and that everything except new files works. */
 async function goesOn(platform: RunningPlatform, sink: HttpsSink): Promise<void> {
   (await api(platform, 'GET', '/videos')).assertOk(200);
   (await api(platform, 'GET', '/health')).assertOk(200);
-  // The platform looks at the disk once a second.
+  // The platform checks the disk once a second.
   const isRefused = async () =>
     (await api(platform, 'POST', '/upload', { filename: 'b.mp4', sizeBytes: 1 })).status === 507;
   await waitFor(isRefused, { timeoutMs: 20_000, message: 'a refusal of new uploads' });
@@ -68,7 +68,7 @@ async function goesOn(platform: RunningPlatform, sink: HttpsSink): Promise<void>
   (await api(platform, 'GET', `/streams/${streamId}`)).assertOk(200);
 }
 
-test('a full disk refuses new bytes, keeps what was stored, and works again with room', async (t) => {
+test('a full disk rejects uploads, preserves stored files, and recovers when space is freed', async (t) => {
   const disk = await mountSmall(768);
   if (disk === null) return t.skip('no file system can be mounted here');
   const { dir, remove } = disk;
@@ -92,7 +92,7 @@ test('a full disk refuses new bytes, keeps what was stored, and works again with
   assert.equal((await patch(begun.url, 0, content.subarray(0, 4 * MB))).status, 204);
   const ids = await fill(platform);
   assert.ok((await freeMegabytes(dir)) > RESERVE_MB - 64, 'the reserve is left to the database');
-  // Other programs take what is left of the room, and a little of the reserve.
+  // Other programs use up the remaining space, and a little of the reserve.
   const filler = join(dir, 'filler');
   const left = (await freeMegabytes(dir)) - RESERVE_MB;
   await writeFile(filler, Buffer.alloc(Math.ceil(left + 2) * MB, 1));

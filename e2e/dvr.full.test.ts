@@ -9,9 +9,12 @@ import { NO_S3, startS3 } from '../test/harness/s3.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
 
 const KEYFRAME_SEC = 2;
-/** More than the live window, and the minute for which its files stay: what is far back comes out of the store. */
+/**
+ * Longer than the live window plus the minute for which its files are retained, so that earlier parts come
+ * from the store.
+ */
 const BEGUN_SEC = 130;
-/** So far behind what is live the line is clicked. */
+/** Distance behind live, in seconds, at which the seek bar is clicked. */
 const CLICK_SEC = 115;
 const FAR_SEC = 95;
 const BACK_SEC = 20;
@@ -23,7 +26,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-/** A few more pictures, and then one of such an age, by the clock in it. */
+/** Waits for a few more frames, and then for one of the expected age by the clock in the video. */
 async function shows(page: Page, isSo: (ageSec: number) => boolean, what: string): Promise<void> {
   await page.evaluate('window.delays.length = 0');
   let age: number | null = null;
@@ -36,7 +39,7 @@ async function shows(page: Page, isSo: (ageSec: number) => boolean, what: string
   await waitFor(look, { timeoutMs: 30_000, intervalMs: 100, message: () => `${what}; it is ${age} s old` });
 }
 
-/** Clicks so many seconds before the end of the line to seek on. */
+/** Clicks the seek bar `sec` seconds before its end. */
 async function clickBack(page: Page, sec: number): Promise<void> {
   await page.mouse.move(200, 150);
   const line = page.locator('media-time-range');
@@ -49,10 +52,10 @@ async function clickBack(page: Page, sec: number): Promise<void> {
   await line.click({ position: { x: width * (1 - sec / lengthSec), y: 10 } });
 }
 
-/** Goes back on a real page, by the line to seek on and by key, and returns to what is live; then the stop. */
+/** Seeks back on a real page, by the seek bar and by key, and returns to live; then stops the broadcast. */
 async function goesBack(t: TestContext, environment: Record<string, string>) {
   const port = await freePort();
-  // The page and what it links to are of one origin.
+  // The page and its links have one origin.
   const PUBLIC_URL = `http://127.0.0.1:${port}`;
   const platform = await startPlatform({ port, environment: { ...environment, PUBLIC_URL } });
   t.after(() => platform.stop());
@@ -104,7 +107,7 @@ async function goesBack(t: TestContext, environment: Record<string, string>) {
       `(({ currentTime, duration }) => currentTime > 1 && duration > ${BEGUN_SEC})(document.querySelector('video') ?? {})`,
     );
   await waitFor(plays, { timeoutMs: 60_000, intervalMs: 200, message: 'the recording plays' });
-  // The browser tells of each question whether the broadcast is on, to which the answer is no.
+  // The browser logs a 404 for each check whether the broadcast is live.
   const isNoBroadcast = (error: string) => error.includes(`404 (Not Found) (${stream.playbackUrl})`);
   assert.deepEqual(
     watched.errors.filter((error) => !isNoBroadcast(error)),
@@ -113,12 +116,12 @@ async function goesBack(t: TestContext, environment: Record<string, string>) {
   return watched;
 }
 
-test('a viewer goes back, returns to what is live, and is offered the recording', async (t) => {
+test('a viewer seeks back, returns to live, and is offered the recording', async (t) => {
   const { strangers } = await goesBack(t, {});
   assert.deepEqual(strangers, []);
 });
 
-test('the same where what has left the live window lies in a bucket', async (t) => {
+test('a viewer seeks back to media stored in a bucket', async (t) => {
   const s3 = await startS3();
   if (s3 === null) return t.skip(NO_S3);
   t.after(() => s3.close());

@@ -19,7 +19,7 @@ after(async () => {
   await platform?.stop();
 });
 
-/** A stream that is on, with an encoder that can be changed for another. */
+/** Starts a broadcast whose encoder can be replaced. */
 async function broadcast(t: TestContext) {
   const stream = await partner.createStream();
   const publish = (options: Omit<PublisherOptions, 'url'>) => {
@@ -37,7 +37,7 @@ async function broadcast(t: TestContext) {
   let issues: readonly string[] = [];
   return {
     publish,
-    /** The page goes on by itself. */
+    /** Waits until the page plays on without intervention. */
     async plays(): Promise<void> {
       const from = await frames();
       const isMore = async () => (await frames()) > from + 60;
@@ -55,7 +55,7 @@ async function broadcast(t: TestContext) {
   };
 }
 
-test('keyframes ten seconds apart are told, play, and are forgotten with the next encoder', async (t) => {
+test('keyframes ten seconds apart raise an issue, play, and clear it with the next encoder', async (t) => {
   const { publish, plays, says } = await broadcast(t);
   const first = publish({ gopSec: 10 });
   await says('KEYFRAME_INTERVAL');
@@ -66,7 +66,7 @@ test('keyframes ten seconds apart are told, play, and are forgotten with the nex
   await plays();
 });
 
-test('a signal that stops for a moment is unsteady, and is steady again half a minute later', async (t) => {
+test('a signal with a short gap is unsteady, and steady again half a minute later', async (t) => {
   const { publish, plays, says } = await broadcast(t);
   const encoder = publish({});
   await plays();
@@ -77,7 +77,7 @@ test('a signal that stops for a moment is unsteady, and is steady again half a m
   await says('BITRATE_UNSTABLE', false);
 });
 
-test('a large picture of few bits, then enough of them, of another size', async (t) => {
+test('a large video of low bitrate raises an issue, and a sufficient one of another size clears it', async (t) => {
   const { publish, plays, says } = await broadcast(t);
   const poor = publish({
     width: 1280,
@@ -93,10 +93,10 @@ test('a large picture of few bits, then enough of them, of another size', async 
   await plays();
 });
 
-/** After so many packets, a minute ahead; the timestamps of FLV are milliseconds. */
+/** Moves timestamps ahead by a minute after this packet; timestamps of FLV are in milliseconds. */
 const JUMP = (packet: number) => `setts=ts=if(gt(N\\,${packet})\\,TS+60000\\,TS)`;
 
-test('timestamps that jump are told, and the picture goes on', async (t) => {
+test('jumping timestamps raise an issue, and playback continues', async (t) => {
   const { publish, plays, says } = await broadcast(t);
   publish({ extraArgs: ['-bsf:v', JUMP(240), '-bsf:a', JUMP(375)] });
   await plays();
@@ -104,13 +104,13 @@ test('timestamps that jump are told, and the picture goes on', async (t) => {
   await plays();
 });
 
-test('frames that come irregularly play', async (t) => {
+test('irregular frames play', async (t) => {
   const { publish, plays } = await broadcast(t);
   publish({ extraArgs: ['-vf', "select='not(lt(mod(t\\,4)\\,2)*mod(n\\,3))'", '-fps_mode', 'vfr'] });
   await plays();
 });
 
-test('a codec that cannot be read is cut off, and health says so', async (t) => {
+test('an encoder with an unsupported codec is disconnected, and health reports the issue', async (t) => {
   const { publish, says } = await broadcast(t);
   const encoder = publish({ seconds: 20, extraArgs: ['-c:v', 'flv'] });
   assert.notEqual((await encoder.exited).code, 0);

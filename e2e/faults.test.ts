@@ -10,7 +10,7 @@ import { childrenOf, singleItem } from '../test/harness/processes.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
-/** One platform is hit again and again; what a fault takes away is started for the next test. */
+/** One platform for all tests; whatever a fault stops is restarted for the next test. */
 let dir: string;
 let sink: HttpsSink;
 let platform: RunningPlatform;
@@ -30,7 +30,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** On the data of the one before, and on its ports, where there was one. */
+/** Starts the platform on the data and ports of the previous one, if there was one. */
 async function start(more: Record<string, string>): Promise<void> {
   const environment = {
     WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8',
@@ -55,7 +55,7 @@ function publish(streamKey: string, lines = 180): Publisher {
   return publisher;
 }
 
-/** What the webhook was told of a stream. */
+/** Returns the event types that the webhook received for a stream. */
 function toldOf(streamId: string): string[] {
   return sink.requests
     .filter(({ path }) => path === '/hook')
@@ -97,7 +97,7 @@ async function liveStream(lines?: number) {
   return { stream, encoder };
 }
 
-test('kill -9 of ffmpeg: the source goes on, and the lower quality comes back', async () => {
+test('after kill -9 of ffmpeg the source continues and the lower rendition recovers', async () => {
   const { stream, encoder } = await liveStream(540);
   const lastScaled = async () => {
     const files = (await playlistOf(stream.id, '360')).matchAll(/\/360\/s_(\d+)\.m4s$/gm);
@@ -105,10 +105,10 @@ test('kill -9 of ffmpeg: the source goes on, and the lower quality comes back', 
   };
   await waitFor(async () => (await lastScaled()) >= 1, { timeoutMs: 15_000, message: 'a lower quality' });
   const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
-  // What scales; another one may be taking a picture of the broadcast.
+  // The scaler; another ffmpeg may be taking a thumbnail of the broadcast.
   process.kill(singleItem(childrenOf(media, 'pipe:4')), 'SIGKILL');
   const before = await lastScaled();
-  // The segment that it was in may be cut short; those of the source stand for what it has missed.
+  // Its current segment may be cut short; segments of the source replace the missing ones.
   const comesBack = async () => (await lastScaled()) >= before + 2;
   await waitFor(comesBack, { timeoutMs: 15_000, message: 'the lower quality again' });
   assert.equal(count(await playlistOf(stream.id), /#EXT-X-DISCONTINUITY$/gm), 0, platform.output());
@@ -124,7 +124,7 @@ test('kill -9 of the media process while live: same broadcast, one discontinuity
 
   process.kill(singleItem(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
   await encoder.exited;
-  // An encoder tries again until the port answers.
+  // The encoder retries until the port is open.
   const again = await waitFor(
     async () => {
       const publisher = publish(stream.streamKey);
@@ -154,7 +154,7 @@ test('kill -9 of the whole program between commit and delivery: the event arrive
   sink.reply = ({ path }) => (path === '/held' ? { fault: 'hang' } : {});
   await partner.start(stream.id);
   await waitFor(() => arrived().length === 1);
-  // The receiver holds the request: it is committed and not yet delivered.
+  // The receiver holds the request: the event is committed and not yet delivered.
   platform.process.kill('SIGKILL');
   await new Promise((resolve) => platform.process.once('exit', resolve));
   sink.reply = () => ({});

@@ -51,7 +51,7 @@ function badEncoder(streamKey: string) {
   });
 }
 
-test('what is wrong with a real encoder is said with a remedy, told, and gone with the media process', async (t) => {
+test('issues of a real encoder are shown with a remedy, emitted, and cleared when the media process ends', async (t) => {
   const { id, streamKey } = await partner.createStream({ title: 'Bad signal' });
   const encoder = badEncoder(streamKey);
   t.after(() => encoder.stop());

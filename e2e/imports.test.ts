@@ -43,7 +43,7 @@ async function makeVideo(): Promise<Buffer> {
   return readFile(path);
 }
 
-test('an import goes on after kill -9 from where it was, and its video becomes ready', async () => {
+test('an import resumes at its offset after kill -9, and its video becomes ready', async () => {
   const film = await makeVideo();
   const options = { etag: '"film"' };
   source.answers.set(

@@ -38,7 +38,7 @@ after(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** On the data of the one before, and on its ports, where there was one. */
+/** Starts the platform on the data and ports of the previous one, if there was one. */
 async function start(): Promise<void> {
   const ports = platform === undefined ? {} : { port: platform.port, rtmpPort: platform.rtmpPort };
   const environment = { SIGNAL_GRACE_MS: '30000' };
@@ -47,7 +47,7 @@ async function start(): Promise<void> {
 
 const plays = (more: number) => moves(watching.page, more);
 
-test('who waits for the next part goes on after the packager, the media process or the program is killed', async (t) => {
+test('a player waiting for the next part continues after the packager, the media process or the program is killed', async (t) => {
   await t.test('the packager', async () => {
     const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
     process.kill(singleItem(childrenOf(media, 'pipe:4')), 'SIGKILL');
@@ -85,7 +85,7 @@ async function shows(lines: number): Promise<void> {
   await waitFor(isShown, { timeoutMs: 60_000, message: () => `a picture of ${lines} lines, not ${now}` });
 }
 
-/** The ffmpeg that makes the lower quality, where it runs in a sandbox as well. */
+/** Returns the process ID of the ffmpeg for the lower rendition, even if it runs in a sandbox. */
 function scaler(): number {
   let pid = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
   for (let below = childrenOf(pid, 'pipe:4'); below.length > 0; below = childrenOf(pid, 'pipe:4'))
@@ -93,7 +93,7 @@ function scaler(): number {
   return pid;
 }
 
-test('who watches a lower quality that hangs sees the source until it is back, without a reload', async () => {
+test('a viewer of a stalled lower rendition sees the source until it recovers, without a reload', async () => {
   await watching.page.evaluate('window.isSamePage = true');
   await choose(360);
   await shows(360);

@@ -16,7 +16,7 @@ after(() => nodes?.close());
 const isShown = (playlist: string, part: string) =>
   playlist.split('\n').some((line) => line.startsWith('#EXT-X-PART:') && line.includes(part));
 
-test('a hundred players of another node cost the media node one fetch a part', async () => {
+test('a hundred players of another node cost the media node one fetch per part', async () => {
   const { get, metric } = nodes;
   await waitFor(async () => (await get('src/index.m3u8')).text.includes('#EXT-X-PART'), {
     timeoutMs: 15_000,
@@ -43,7 +43,7 @@ test('a hundred players of another node cost the media node one fetch a part', a
   assert.equal((await metric('api', PARTS)) - before, fetched);
 });
 
-test('whole segments and the picture come from there as well, and it counts what it is asked for', async () => {
+test('whole segments and the thumbnail also come from the other node, which counts their requests', async () => {
   const { get, metric } = nodes;
   const [file = ''] = segmentsOf((await get('src/index.m3u8')).text);
   const [segment, init] = [await get(file), await get(file.replace(/s_\d+\.m4s/, 'init.mp4'))];
@@ -53,7 +53,7 @@ test('whole segments and the picture come from there as well, and it counts what
     timeoutMs: 15_000,
     intervalMs: 100,
   });
-  // It tells its counts every five seconds.
+  // The node reports its counts every five seconds.
   const served = (kind: string) => metric('media', `${SERVED}{kind="${kind}"}`);
   await waitFor(async () => (await served('part')) === fetched && (await served('segment')) >= 2, {
     timeoutMs: 6000,
@@ -63,7 +63,7 @@ test('whole segments and the picture come from there as well, and it counts what
   assert.ok((await served('changes')) < 5, 'however many wait for the next playlist');
 });
 
-test('players wait while the media process is killed, and go on when it is back', async () => {
+test('players wait while the media process is down, and continue when it is back', async () => {
   const { get, media } = nodes;
   const statuses: number[] = [];
   let isOver = false;
@@ -102,7 +102,7 @@ test('players wait while the media process is killed, and go on when it is back'
   );
   isOver = true;
   await Promise.all(players);
-  // It waits for the node for so long as players do; on a busy machine it has to be asked for again.
+  // The request waits for the node as long as players do; on a busy machine it must be repeated.
   statuses.push((await waiting).status);
   assert.equal((await get(unasked)).status, 200, 'a segment that nobody had asked for');
   assert.deepEqual([...new Set(statuses.filter((status) => status >= 500))], []);
@@ -115,14 +115,14 @@ test('a clip of the live window is cut on another node', async () => {
   await waitFor(
     async () => {
       const { text } = await get('src/index.m3u8');
-      // Nothing was filmed while the media process was away.
+      // Nothing was recorded while the media process was down.
       const run = text.slice(text.lastIndexOf('#EXT-X-DISCONTINUITY\n'));
       dates = run.match(/(?<=PROGRAM-DATE-TIME:)\S+/g) ?? [];
       return dates.length > 3;
     },
     { timeoutMs: 15_000, intervalMs: 200, message: 'some segments of the same run' },
   );
-  // The second one: nothing of it is kept elsewhere.
+  // The second run: none of it is stored on another node.
   const startSec = Math.max(0, Date.parse(dates[1] ?? '') - Date.parse(startedAt ?? '')) / 1000;
   const body = { startSec, endSec: startSec + 1.5, title: 'Clip' };
   const { data } = await partner.call('POST', `/streams/${streamId}/clips`, body);
@@ -141,7 +141,7 @@ test('an api process that is killed and started again shows the same', async () 
   assert.equal((await get(segmentsOf(answer.text)[0] ?? '')).status, 200);
 });
 
-test('an encoder that connects to another media node goes on with higher numbers', async () => {
+test('sequence numbers continue when an encoder connects to another media node', async () => {
   const { get } = nodes;
   const before = nextPart((await get('src/index.m3u8')).text).msn;
   const other = await nodes.startMedia();

@@ -16,7 +16,7 @@ import { connectRoom } from '../test/rooms/client.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
 const ROUNDS = 6;
-/** What is gathered in memory is a fact after two seconds, of a busy machine later. */
+/** Maximum age of unwritten events: they are written after two seconds, later on a busy machine. */
 const UNWRITTEN_MS = 5000;
 
 let dir: string;
@@ -52,7 +52,7 @@ async function start(): Promise<void> {
   partner = createPartner(platform);
 }
 
-/** Every process of the platform, at once. */
+/** Kills every process of the platform simultaneously. */
 async function kill(): Promise<void> {
   const root = platform.process.pid ?? -1;
   const tree = [root, ...childrenOf(root, '/media.')].flatMap((pid) => [pid, ...childrenOf(pid, '')]);
@@ -66,13 +66,13 @@ async function kill(): Promise<void> {
   await waitFor(() => platform.process.signalCode !== null);
 }
 
-/** What a client of the platform got, and when. */
+/** Result of a client's request, with its time. */
 interface Got {
   at: number;
   amount: number;
 }
 
-/** Asks again and again until it is told to stop; what breaks off is tried anew. */
+/** Repeats the request until it is stopped; a failed request is retried. */
 async function asking(isOver: () => boolean, pauseMs: number, ask: () => Promise<number>): Promise<Got[]> {
   const got: Got[] = [];
   while (!isOver()) {
@@ -85,7 +85,7 @@ async function asking(isOver: () => boolean, pauseMs: number, ask: () => Promise
 
 const total = (got: readonly Got[]) => got.reduce((sum, { amount }) => sum + amount, 0);
 
-/** What may be lost is what came shortly before a kill. */
+/** Returns the results that no kill may lose: those not received shortly before one. */
 const safe = (got: readonly Got[], kills: readonly number[]) =>
   got.filter(({ at }) => !kills.some((killed) => at <= killed && at > killed - UNWRITTEN_MS));
 
@@ -113,7 +113,7 @@ async function comeIn(roomId: string, identity: string): Promise<void> {
   await client.next('welcome');
 }
 
-/** The first segment of a video, as players ask for it. */
+/** Returns the first segment of a video, as requested by players. */
 async function segmentOf(videoId: string): Promise<string> {
   const lineOf = async (address: string) => {
     const text = await (await fetch(address)).text();
@@ -124,7 +124,7 @@ async function segmentOf(videoId: string): Promise<string> {
   return lineOf(await lineOf(playbackUrl ?? ''));
 }
 
-test('kill -9 of the whole program, again and again: nothing counts twice, and what is lost is what the docs say', async () => {
+test('repeated kill -9 of the whole program counts nothing twice and loses only the documented events', async () => {
   const path = join(dir, 'clip.mp4');
   await makeClip(path, { seconds: 4, width: 320, height: 180 });
   const clip = await readFile(path);

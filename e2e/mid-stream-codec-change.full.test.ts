@@ -9,10 +9,10 @@ import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../test/live/current-ffmpeg.t
 import { longestFreeze, PLAYBACK_MONITOR, waitForPlayback } from '../test/live/playback-monitor.ts';
 import { recordTape, type Tape, type TapeOptions, TapePublisher } from '../test/rtmp/recorded-publish.ts';
 
-/** A picture that stands still for longer is none that goes on by itself in a moment. */
+/** Longest stall from which playback may recover without intervention. */
 const STILL_MAX_MS = 10_000;
 const BUSY = 3;
-/** Timestamps have 32 bits, and begin anew so long after the beginning. */
+/** Time from the start until the 32-bit timestamps wrap around. */
 const BEFORE_WRAP_MS = 20_000;
 const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-b:v', '600k'];
 
@@ -45,10 +45,10 @@ after(async () => {
 
 const issues = async () => (await partner.stream(streamId)).health?.issues ?? [];
 
-/** On a busy machine this encoder may be late. */
+/** Issues that this encoder may cause on a busy machine, where it is late. */
 const wrongTimes = async () => (await issues()).filter((word) => /^(?:TIMESTAMP_JUMP|AV_DRIFT)$/.test(word));
 
-/** Until the words of the signal are so. */
+/** Waits until the issues of the signal match. */
 async function says(isSo: (found: readonly string[]) => boolean, message: string): Promise<void> {
   let found: readonly string[] = [];
   const look = async () => {
@@ -66,7 +66,7 @@ async function goesOn(t: TestContext, tenths = 50): Promise<void> {
   const still = await longestFreeze(watching.page);
   const [load = 0] = loadavg();
   t.diagnostic(`the picture stood still for ${Math.round(still)} ms, at a load of ${load.toFixed(1)}`);
-  // Where nobody gets the processor in time, that says nothing.
+  // Stalls are not meaningful on an overloaded machine.
   const isBusy = load > BUSY * availableParallelism();
   assert.ok(isBusy || still < STILL_MAX_MS, `the picture stood still for ${still} ms`);
   await isTheSame();
@@ -91,7 +91,7 @@ test('timestamps that run over are none that jump', async (t) => {
   assert.deepEqual(await wrongTimes(), []);
 });
 
-test('an encoder whose clock is 2 % fast, then slow, is watched', async (t) => {
+test('an encoder whose clock is 2 % fast, then slow, plays', async (t) => {
   for (const rate of [1.02, 0.98]) {
     publisher.drift(rate);
     await goesOn(t, 150);
@@ -100,14 +100,14 @@ test('an encoder whose clock is 2 % fast, then slow, is watched', async (t) => {
   publisher.drift(1);
 });
 
-test('sound that drifts away from the picture is told, and both go on', async (t) => {
+test('audio that drifts from the video raises an issue, and playback continues', async (t) => {
   publisher.drift(1.05, ['audio']);
   await says((found) => found.includes('AV_DRIFT'), 'AV_DRIFT');
   publisher.drift(1, ['audio']);
   await goesOn(t);
 });
 
-test('timestamps that jump forwards and backwards are told, and the picture goes on', async (t) => {
+test('timestamps that jump forward and backward raise an issue, and playback continues', async (t) => {
   for (const ms of [60_000, -90_000, -20_000]) {
     publisher.jump(ms);
     await goesOn(t);
@@ -115,7 +115,7 @@ test('timestamps that jump forwards and backwards are told, and the picture goes
   }
 });
 
-test('another size, another profile of H.264 and another sampling rate are watched without a reload', async (t) => {
+test('a new resolution, H.264 profile and sampling rate play without a reload', async (t) => {
   for (const [lines, options] of [
     [720, { width: 1280, height: 720 }],
     [480, { width: 854, height: 480 }],
@@ -128,7 +128,7 @@ test('another size, another profile of H.264 and another sampling rate are watch
   }
 });
 
-test('HEVC, which this browser cannot play, is said on the page, which plays what it can again', {
+test('HEVC that this browser cannot play is reported on the page, which then plays a supported codec again', {
   skip: NO_CURRENT_FFMPEG,
 }, async (t) => {
   const codec = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none'];

@@ -25,7 +25,7 @@ after(async () => {
   await platform?.stop();
 });
 
-/** The way from the encoder to the platform, which can be shut. */
+/** Connection from the encoder to the platform, which can be cut. */
 class Cable {
   readonly #sockets = new Set<Socket>();
   readonly #port: number;
@@ -60,7 +60,7 @@ class Cable {
   }
 }
 
-test('OBS plays, comes back as the same broadcast, and is cut off by a new key', {
+test('OBS plays, reconnects to the same broadcast, and is disconnected by a new key', {
   skip: lack ?? false,
 }, async (t) => {
   const port = await freePort();

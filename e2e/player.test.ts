@@ -9,7 +9,7 @@ import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts
 import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
-/** A partner's own page: hls.js as it comes, with its default configuration. */
+/** Page of a partner: hls.js with its default configuration. */
 const PAGE = `<!doctype html><video muted playsinline></video><script src="/hls.js"></script><script>
   const video = document.querySelector('video');
   window.fatal = [];
@@ -23,16 +23,16 @@ const PAGE = `<!doctype html><video muted playsinline></video><script src="/hls.
   hls.on(Hls.Events.MANIFEST_PARSED, () => video.play());
 </script>`;
 
-/** A browser that tells of being moved by a program is a bot, and counts nowhere. */
+/** A browser that identifies itself as automated is a bot and is not counted. */
 const VIEWER = {
   userAgent:
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
 };
 
 let platform: RunningPlatform;
-/** A broadcast that was watched, and is over. */
+/** Broadcast that was watched and has ended. */
 let watchedId: string;
-/** Its page, whose player shows the rest and then tells that it has ended. */
+/** Page of that broadcast, whose player plays the rest and then shows that it has ended. */
 let watching: WatchedPage;
 let browser: TestBrowser;
 let partner: Partner;
@@ -90,7 +90,7 @@ async function openPlayer(t: TestContext, streamId: string, isLater = false) {
     fatal,
     load: () => page.evaluate('load()'),
     hasEnded: () => page.evaluate<boolean>('document.querySelector("video").ended'),
-    /** Resolves when so many more frames have been shown. */
+    /** Resolves when `more` additional frames have been shown. */
     async plays(more: number, timeoutMs: number): Promise<void> {
       const from = await frames();
       let errors: string[] = [];
@@ -110,7 +110,7 @@ const hasSignal = (id: string, expected: boolean) =>
 
 const read = async (path: string) => Object((await partner.call('GET', path)).data);
 
-test('hls.js on another origin and the watch page play right after the start', async (t) => {
+test('hls.js on another origin and the watch page play immediately after the start', async (t) => {
   const stream = await partner.createStream();
   publish(t, stream.streamKey);
   await hasSignal(stream.id, true);
@@ -137,15 +137,15 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   await partner.start(stream.id);
   const player = await openPlayer(t, stream.id, true);
   const first = publish(t, stream.streamKey);
-  // hls.js gives an empty playlist up after three seconds, and an encoder on a busy machine needs longer to connect.
-  // From then on until the first segment it is the server that makes it wait.
+  // hls.js gives up on an empty playlist after three seconds, and an encoder on a busy machine needs longer
+  // to connect. After that, the server holds the request until the first segment.
   await hasSignal(stream.id, true);
   await player.load();
   await player.plays(60, 60_000);
 
   first.kill('SIGKILL');
   await first.exited;
-  // It is told that nothing follows, and goes on from there.
+  // The player learns that no media follows, and continues from that position.
   const isWaiting = () => player.page.evaluate<boolean>('window.isWaiting');
   await waitFor(isWaiting, { timeoutMs: 20_000, message: 'the end of what the first one sent' });
   const second = publish(t, stream.streamKey, 720);
@@ -155,7 +155,7 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   assert.deepEqual(await player.fatal(), [], 'over the discontinuity');
 
   await partner.stop(stream.id);
-  // It is shown to its end, which no error tells of.
+  // It plays to its end without an error.
   await waitFor(async () => (await player.hasEnded()) || (await player.fatal()).length > 0, {
     timeoutMs: 60_000,
     message: 'the end',
@@ -169,7 +169,7 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   await second.stop();
 });
 
-test('pictures without keyframes play as soon as others, and health says what is wrong', async (t) => {
+test('video without keyframes plays without additional delay, and health reports the issue', async (t) => {
   const stream = await partner.createStream();
   publish(t, stream.streamKey, 360, ['-x264-params', 'intra-refresh=1']);
   await hasSignal(stream.id, true);
@@ -187,7 +187,7 @@ test('pictures without keyframes play as soon as others, and health says what is
   await partner.stop(stream.id);
 });
 
-test('what was watched and sent is in the numbers', async () => {
+test('analytics and usage include what the player watched and received', async () => {
   const path = `/analytics/streams/${watchedId}`;
   let told = '';
   await waitFor(
@@ -201,7 +201,7 @@ test('what was watched and sent is in the numbers', async () => {
   await watching.close();
   const { totals, sessions } = await read(path);
   const { views, uniqueViewers, broadcasts, peakConcurrent } = totals;
-  // Of one address and one browser.
+  // The views have one IP address and one browser.
   assert.deepEqual({ views, uniqueViewers, broadcasts }, { views: 1, uniqueViewers: 1, broadcasts: 1 });
   assert.equal(peakConcurrent, 1);
   assert.deepEqual([sessions.length, sessions[0].uniqueViewers], [1, 1]);

@@ -64,7 +64,7 @@ async function programs(words = ''): Promise<number[]> {
     .map((line) => Number.parseInt(line, 10));
 }
 
-/** Pictures of each rung, by the bytes that players get. */
+/** Counts the frames of each rung in the files served to players. */
 async function frameCounts(playbackUrl: string): Promise<Record<string, number>> {
   const master = await (await fetch(playbackUrl)).text();
   const found: Record<string, number> = {};
@@ -130,7 +130,7 @@ test('kill -9 in the middle of an encode: the next start finishes it, once', asy
   assert.deepEqual(await readdir(join(dataDir, 'tmp', lives[0] ?? '')), []);
 });
 
-/** @returns the path of what its owner gets. */
+/** @returns the path of the file that its owner downloads. */
 async function download(videoId: string, rendition: string): Promise<string> {
   const { data } = await partner.call('GET', `/videos/${videoId}/download?rendition=${rendition}`);
   const path = join(folder, `${rendition}.download`);
@@ -164,7 +164,7 @@ test('a long source is encoded in chunks, exact to the frame, and can be played 
   assert.deepEqual(await events(videoId), WHOLE);
 });
 
-test('a video that is deleted is not encoded any more', async () => {
+test('encoding stops when its video is deleted', async () => {
   const file = await readFile(join(folder, 'long-gop.mp4'));
   const videoId = await upload(file, 'deleted.mp4');
   await waitFor(async () => (await programs('libx264')).length > 0, { timeoutMs: 20_000, intervalMs: 20 });
@@ -183,7 +183,7 @@ async function failure(videoId: string, attempts: number) {
   return error;
 }
 
-test('a file at fault fails at once and says why; a retry is another attempt', async () => {
+test('a corrupt file fails immediately with its error, and a retry is another attempt', async () => {
   const videoId = await upload(Buffer.alloc(200_000, 'not a video '), 'film.mp4');
   const other = await readFile(join(folder, 'chunked.mp4'));
   const cutId = await upload(other.subarray(0, other.length / 2), 'half.mp4');

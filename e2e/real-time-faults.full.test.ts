@@ -15,14 +15,14 @@ import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
 import { keepPublishing } from '../test/rtmp/reconnecting-publisher.ts';
 
 const PATIENT = { timeoutMs: 30_000, intervalMs: 100 };
-/** Counts the tenths of a second in which the picture of the page moved; a reload of the page begins anew. */
+/** Counts the tenths of a second in which the video of the page moved; a reload resets the count. */
 const WITNESS = `window.moved = 0; window.lastSec = 0;
 setInterval(() => {
   const sec = document.querySelector('video')?.currentTime ?? 0;
   if (sec !== window.lastSec) window.moved += 1;
   window.lastSec = sec;
 }, 100);`;
-/** One that tells of being moved by a program is a bot, and is not counted. */
+/** User agent of a normal browser: one that identifies itself as automated is a bot and is not counted. */
 const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 const SILENT_MS = 15_000;
@@ -33,7 +33,7 @@ let partner: Partner;
 let close = async () => {};
 before(async () => {
   if (NO_JANUS !== false) return;
-  // A seat that is not given back is missed by whoever comes next.
+  // A single seat, so that the next viewer fails if it is not released.
   const limits = { WHEP_MAX_VIEWERS_PER_STREAM: '1', SIGNAL_GRACE_MS: '60000' };
   ({ platform, browser, partner, close } = await startJanusPlatform('21900-21999', limits));
 });
@@ -51,7 +51,7 @@ async function killJanus(): Promise<void> {
   process.kill(pid, 'SIGKILL');
 }
 
-/** An encoder by RTMP, which comes back. */
+/** Starts an RTMP encoder that reconnects. */
 function encode(t: TestContext, key: string): void {
   const encoder = keepPublishing({ port: platform.rtmpPort, key }, { width: 320, height: 180, fps: 15 });
   t.after(() => encoder.stop());
@@ -94,7 +94,7 @@ async function watchInRealTime(t: TestContext, id: string): Promise<Page> {
   return page;
 }
 
-/** Resolves when the picture has moved for three more seconds. */
+/** Resolves when the video has moved for three more seconds. */
 async function plays(site: Page): Promise<void> {
   const moved = () => site.evaluate<number>('moved');
   const from = await moved();
@@ -104,14 +104,14 @@ async function plays(site: Page): Promise<void> {
   });
 }
 
-/** By WebRTC, without a word of the viewer: it is asked for again beside HLS. */
+/** Waits for WebRTC without viewer action: the player retries it while HLS plays. */
 const isRealTimeAgain = (site: Page) =>
   waitFor(() => site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`), {
     ...{ timeoutMs: 90_000, intervalMs: 500, message: 'real time again' },
   });
 
 for (const by of ['RTMP', 'WHIP'] as const) {
-  test(`who watches ${by} by WHEP goes on after a kill -9 of the media process and of Janus`, {
+  test(`a WHEP viewer of ${by} input continues after kill -9 of the media process and of Janus`, {
     skip: NO_JANUS,
   }, async (t) => {
     const { id, streamKey } = await partner.createStream({ autoStart: true });
@@ -125,7 +125,7 @@ for (const by of ['RTMP', 'WHIP'] as const) {
       const killedMs = performance.now();
       const say = (what: string) =>
         t.diagnostic(`${name}: ${what} after ${Math.round(performance.now() - killedMs)} ms`);
-      // What was on its way is over.
+      // Wait until buffered media has been played.
       await waitFor(async () => !(await site.evaluate<boolean>(`Boolean(${HAS_WEBRTC})`)), {
         ...{ timeoutMs: 30_000, message: `${name} to be seen by the page` },
       });
@@ -143,7 +143,7 @@ for (const by of ['RTMP', 'WHIP'] as const) {
   });
 }
 
-test('a browser that is killed gives its seat back', { skip: NO_JANUS }, async (t) => {
+test('a killed browser releases its seat', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   encode(t, streamKey);
   await waitFor(async () => (await partner.stream(id)).isLive, PATIENT);
@@ -173,7 +173,7 @@ test('a browser that is killed gives its seat back', { skip: NO_JANUS }, async (
   await waitFor(async () => (await viewerCount(id)) === 0, { timeoutMs: 60_000, message: 'nobody to count' });
 });
 
-/** Those that a process has started, and all that they have started. */
+/** Returns the browsers started by a process, and their descendants. */
 function browsersOf(pid: number): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
   const rows = lines.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? []);

@@ -14,9 +14,9 @@ let platform: RunningPlatform;
 let sink: HttpsSink;
 let partner: Partner;
 const publishers = new Set<Publisher>();
-/** At the rate of `publish`, about two seconds. */
+/** About two seconds at the rate of `publish`. */
 const PART_BYTES = 70_000;
-/** An encoder that still runs after so long was accepted. */
+/** Time after which a running encoder counts as accepted. */
 const RETRY_MS = 1500;
 
 before(async () => {
@@ -61,11 +61,11 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-/** An encoder that tries again until the port answers. */
+/** Starts an encoder that retries until the port is open. */
 function publishAgain(streamKey: string): Promise<Publisher> {
   return waitFor(
     async () => {
-      // On a busy machine an encoder that is refused may run for longer than that.
+      // A rejected encoder may run for longer than that on a busy machine.
       if (!(await answers(platform.rtmpPort))) return false;
       const publisher = publish(streamKey);
       const early = await Promise.race([
@@ -88,7 +88,7 @@ function openFiles(): { name: string; bytes: number }[] {
     .map((name) => ({ name, bytes: statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0 }));
 }
 
-/** Waits until another part than `former` is being written and has a few groups of pictures. */
+/** Waits until a part other than `former` is being written and contains a few GOPs. */
 async function recordAWhile(former = ''): Promise<string> {
   const file = await waitFor(
     () => openFiles().find(({ name, bytes }) => name !== former && bytes > PART_BYTES),
@@ -169,7 +169,7 @@ test('one video of a broadcast: over a reconnect and kill -9 of the media proces
     streamId: stream.id,
     visibility: 'UNLISTED',
   });
-  // Each part may begin up to a keyframe interval early, and miss what the encoder had not sent yet.
+  // Each part may begin up to a keyframe interval early, and miss unsent frames of the encoder.
   const { durationSec } = video;
   assert.ok(
     durationSec !== null && Math.abs(durationSec - onAir.seconds()) < 4,
@@ -189,7 +189,7 @@ test('one video of a broadcast: over a reconnect and kill -9 of the media proces
   await third.stop();
 });
 
-/** The address that the configuration gives is the default one. */
+/** Replaces the default public URL of the configuration. */
 function onThisHost(url: string | null): string {
   return (url ?? '').replace(/^https?:\/\/[^/]+/, platform.url);
 }
@@ -199,7 +199,7 @@ function only(pids: readonly number[]): number {
   return pids[0] ?? -1;
 }
 
-/** Sums times. */
+/** Adds up durations. */
 function createStopwatch() {
   let sumMs = 0;
   let sinceMs = 0;

@@ -33,7 +33,7 @@ const isActive = (partner: Partner, id: string, sinceMs = 0) =>
     { timeoutMs: 20_000, intervalMs: 100, message: 'both destinations take the broadcast' },
   );
 
-/** Processes below `pid`, by the words of their command lines. */
+/** Returns the descendants of `pid` whose command line contains the text. */
 function below(pid: number, words: string): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
   const rows = lines.map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line));
@@ -44,7 +44,9 @@ function below(pid: number, words: string): number[] {
   ]);
 }
 
-test('what is sent on comes back by itself after every kind of end', { skip: NO_NGINX_RTMP }, async (t) => {
+test('a restream recovers without intervention from every kind of end', {
+  skip: NO_NGINX_RTMP,
+}, async (t) => {
   const far = await startNginxRtmp(t);
   const dir = await mkdtemp(join(tmpdir(), 'marquee-restream-'));
   const environment = { FETCH_ALLOW_PRIVATE: '127.0.0.0/8', LIVE_MAX_RUNGS: '0', LOG_LEVEL: 'info' };
@@ -58,7 +60,7 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
     await platform.stop();
     await rm(dir, { recursive: true, force: true });
   });
-  /** As encoders do, it tries again for as long as it takes. */
+  /** Reconnects like an encoder until the test ends. */
   const publish = (streamKey: string) => {
     const url = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`;
     encoder = startPublisher({ url, width: 320, height: 180, fps: 15, bitrateKbps: 200 });
@@ -90,7 +92,7 @@ test('what is sent on comes back by itself after every kind of end', { skip: NO_
   assert.equal(types.filter((type) => type === 'restream.target.disconnected').length, 2);
   assert.equal(types.filter((type) => type === 'restream.target.connected').length, 4);
 
-  // No stream key is told to the system or the log.
+  // Stream keys appear neither in process arguments nor in the log.
   const shown = execFileSync('ps', ['-eo', 'args=']).toString();
   assert.ok(!KEYS.some((key) => shown.includes(key)));
 

@@ -50,7 +50,7 @@ async function comeTo(roomId: string, identity: string): Promise<Page> {
   return page;
 }
 
-/** From a lobby in which the broadcast was not mentioned when it was opened. */
+/** Joins from a lobby that was opened before the broadcast began. */
 async function agree(page: Page): Promise<void> {
   const button = page.getByRole('button', { name: /^Join/ });
   await button.click(SLOW);
@@ -60,7 +60,7 @@ async function agree(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Leave', exact: true }).last().waitFor(SLOW);
 }
 
-/** The colour in the middle of the newest picture, and how loud the sound is, in dB. */
+/** Returns the color in the middle of the newest frame, and the audio level in dB. */
 async function seenIn(playlist: string): Promise<{ pixel: Buffer; peak: number }> {
   const input = ['-live_start_index', '-1', '-i', playlist];
   const scaled = ['-map', '0:v', '-frames:v', '10', '-vf', 'crop=iw/2:ih/2,scale=1:1'];
@@ -74,7 +74,7 @@ async function seenIn(playlist: string): Promise<{ pixel: Buffer; peak: number }
   return { pixel: picture.stdout.subarray(-3), peak };
 }
 
-/** What a page has decoded of somebody's camera. */
+/** Returns the decoded frames of a participant's camera on a page. */
 const frames = (page: Page, name: string) =>
   page.evaluate<number>(`(() => {
     const tiles = [...document.querySelectorAll('.tile[data-source=CAMERA]')];
@@ -82,7 +82,7 @@ const frames = (page: Page, name: string) =>
     const video = tile?.querySelector('video');
     return video && !video.hidden ? video.getVideoPlaybackQuality().totalVideoFrames : 0;
   })()`);
-/** Another connection counts from 0 again. */
+/** A new connection restarts the count at 0. */
 const seesMore = async (page: Page, name: string) => {
   let [last, more] = [await frames(page, name), 0];
   const counted = async () => {
@@ -101,7 +101,7 @@ test('a room is the broadcast of a stream, and a stream plays in the room', { sk
   const page = await comeTo(roomId, 'ada');
   assert.equal(await page.getByText(BROADCAST).first().isVisible(), false);
   const out = await bridge({ type: 'ROOM_TO_STREAM', sourceId: roomId, targetId: streamId });
-  // Nobody is there yet: a card and silence are a signal.
+  // No participant is present yet: a title card and silence are a signal.
   await when(out, 'ACTIVE');
   assert.equal((await partner.stream(streamId)).hasSignal, true);
   assert.match(await (await fetch(`${platform.url}/r/${roomId}`)).text(), /<li data-broadcast>This room is/);
@@ -213,13 +213,13 @@ test('a page publishes by WHIP', { skip: NO_JANUS }, async () => {
     },
     { ...PATIENT, timeoutMs: 30_000, message: 'the picture and the sound of the page' },
   );
-  // Whoever publishes with the old key is cut off.
+  // A publisher with the old key is disconnected.
   await call('POST', `/streams/${id}/rotate-key`);
   await page.waitForFunction("['closed', 'failed', 'disconnected'].includes(pc.connectionState)", null, SLOW);
   await waitFor(async () => !(await partner.stream(id)).hasSignal, PATIENT);
 });
 
-/** A real encoder, which sends a green picture and a tone. */
+/** Starts a real encoder that sends green video and a tone. */
 function startWhip(whipUrl: string, streamKey: string) {
   const picture = ['-re', '-f', 'lavfi', '-i', 'color=green:size=640x360:rate=25'];
   const sound = ['-re', '-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000'];

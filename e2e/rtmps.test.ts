@@ -52,7 +52,7 @@ function shown(): Promise<string> {
   });
 }
 
-test('an encoder publishes over TLS, and goes on while the certificate is renewed', async (t) => {
+test('an encoder publishes over TLS, and continues while the certificate is renewed', async (t) => {
   const partner = createPartner(platform);
   const { id, streamKey } = await partner.createStream();
   const { data } = await partner.call('GET', `/streams/${id}`);
@@ -76,7 +76,7 @@ test('an encoder publishes over TLS, and goes on while the certificate is renewe
   });
 
   const before = await shown();
-  // Half of a renewal, as certbot leaves it for a moment: the old one stays.
+  // An incomplete renewal, as certbot leaves it for a moment: the old certificate stays in use.
   await writeFile(join(folder, 'key.pem'), 'Not enabled');
   await waitFor(() => platform.output().includes('could not be read again'), { timeoutMs: 20_000 });
   assert.equal(await shown(), before);

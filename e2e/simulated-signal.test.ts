@@ -61,7 +61,7 @@ test('a test stream has a signal without an encoder, is watched, and loses it ag
   assert.equal((await call('GET', `/streams/${id}/health`)).data.healthy, null);
 });
 
-/** One viewer whose player sends beacons as well, and one whose does not. */
+/** Watches with one viewer whose player sends beacons, and one whose does not. */
 async function isWatched(id: string, master: string) {
   const page = await (await fetch(`${platform.url}/embed/${id}`)).text();
   const session = / session="([^"]*)"/.exec(page)?.[1];
@@ -112,7 +112,7 @@ test('an encoder that takes over keeps the stream', async (t) => {
     timeoutMs: 30_000,
     message: 'the picture of the encoder',
   });
-  // The simulator looks every second; were it to take the stream back, the encoder's connection would end.
+  // The simulator checks every second; if it took the stream back, the encoder's connection would end.
   const ended = encoder.exited.then(() => 'cut off');
   assert.equal(await Promise.race([ended, sleep(3000, 'left alone')]), 'left alone');
 });

@@ -35,7 +35,7 @@ after(async () => {
 
 const compiled = () => join(folder, 'data/compiled');
 
-/** As many versions before have left it. */
+/** Leaves compiled code as many previous versions would have. */
 async function leaveCompiledCode(): Promise<void> {
   await mkdir(compiled(), { recursive: true });
   for (const [index, name] of ['oldest', 'newest'].entries()) {
@@ -46,7 +46,7 @@ async function leaveCompiledCode(): Promise<void> {
   }
 }
 
-/** Starts the program in a folder of its own, unless it is told another one. */
+/** Starts the program with a separate data folder unless the environment names another one. */
 async function begin(t: TestContext, environment: Record<string, string>) {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-start-'));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverProgram('start')], {
@@ -70,7 +70,7 @@ async function begin(t: TestContext, environment: Record<string, string>) {
   return { child, ended };
 }
 
-/** Starts the program where it cannot. @returns its last words. */
+/** Starts the program in a broken environment. @returns its final output. */
 async function failingStart(t: TestContext, environment: Record<string, string>): Promise<string> {
   const port = await freePort();
   const { child, ended } = await begin(t, { PORT: String(port), ...environment });
@@ -117,14 +117,14 @@ test('a data folder or a port that is in use stops the start with one line', asy
   for (const words of lines) assert.match(words, new RegExp(`^marquee: port ${port} is already in use`));
 });
 
-test('every port is taken from the start on, and the API answers last', async (t) => {
+test('all ports are bound at the start, and the API responds last', async (t) => {
   const names = ['PORT', 'RTMP_PORT', 'MEDIA_PORT', 'METRICS_PORT'];
   const ports = await Promise.all(names.map(() => freePort()));
   const environment = Object.fromEntries(names.map((name, index) => [name, String(ports[index])]));
   const dataDir = join(folder, 'ports');
   await seedCluster(dataDir);
   const { child } = await begin(t, { DATA_DIR: dataDir, ...environment });
-  // The database comes after the ports, and long before all else.
+  // The database starts after the ports, and long before everything else.
   const pidFile = join(dataDir, 'postgres/postmaster.pid');
   await waitFor(() => existsSync(pidFile), { timeoutMs: 30_000, intervalMs: 1 });
   assert.equal(child.exitCode, null);
@@ -135,7 +135,7 @@ test('every port is taken from the start on, and the API answers last', async (t
   assert.equal((await handshake(rtmp ?? 0)).at(0), 3);
 });
 
-test('of two starts at once on the same ports one runs, and the other says why', async () => {
+test('two concurrent starts on the same ports leave one running, and the other reports the error', async () => {
   const [port, rtmpPort] = [await freePort(), await freePort()];
   const starts = await Promise.allSettled([1, 2].map(() => startPlatform({ port, rtmpPort })));
   const running = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
@@ -149,7 +149,7 @@ test('of two starts at once on the same ports one runs, and the other says why',
   }
 });
 
-/** The first bytes that an RTMP server answers with. */
+/** Returns the first bytes of an RTMP server's response. */
 async function handshake(port: number): Promise<Buffer> {
   const socket = connect(port, '127.0.0.1');
   socket.write(Buffer.concat([Buffer.of(3), Buffer.alloc(1536)]));
@@ -158,7 +158,7 @@ async function handshake(port: number): Promise<Buffer> {
   return answer;
 }
 
-test('the RTMP port stays taken while the media process is started again, and encoders wait', async () => {
+test('the RTMP port stays bound while the media process restarts, and encoders wait', async () => {
   const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
   process.kill(media, 'SIGKILL');
   await waitFor(() => !childrenOf(platform.process.pid ?? -1, '/media.').includes(media), { intervalMs: 1 });
@@ -173,17 +173,17 @@ test('compiled code of versions before does not pile up', async () => {
   assert.deepEqual(await readdir(compiled()), ['newest']);
 });
 
-test('SIGTERM drains: the request under way is answered and every process is gone', async () => {
+test('SIGTERM drains: the current request is answered and every process exits', async () => {
   const root = platform.process.pid ?? -1;
   const media = singleItem(childrenOf(root, '/media.'));
-  // Under way: its headers are there, half of its body is still to come.
+  // The request is in progress: its headers and half of its body have been sent.
   const body = JSON.stringify({ title: 'Under way' });
   const upload = request(`${platform.api}/streams`, {
     method: 'POST',
     headers: {
       ...headersOf(OWNER_KEY),
       'content-length': Buffer.byteLength(body),
-      // The platform says when it has taken it.
+      // The platform confirms the headers before the body is sent.
       expect: '100-continue',
     },
   });

@@ -75,7 +75,7 @@ async function makeFilm(): Promise<Buffer> {
   return readFile(join(folder, 'film.mkv'));
 }
 
-/** @returns its address in the player's page. */
+/** @returns the ID and the playback URL of its player page. */
 async function publish(film: Buffer): Promise<{ id: string; playbackUrl: string }> {
   const partner = createPartner(platform);
   const session = await partner.createUpload({ filename: 'film.mkv', sizeBytes: film.length });
@@ -131,7 +131,7 @@ async function assertMedia(playbackUrl: string): Promise<Attributes[]> {
   return media;
 }
 
-/** Of a menu that keeps them in its shadow. */
+/** Items of a menu that has them in its shadow tree. */
 const ITEMS = (menu: string) =>
   `[...document.querySelector('${menu}').shadowRoot.querySelectorAll('media-chrome-menu-item')]`;
 const itemsOf = (page: Page, menu: string) =>
@@ -139,7 +139,7 @@ const itemsOf = (page: Page, menu: string) =>
 const choose = (page: Page, menu: string, item: string) =>
   page.evaluate(`${ITEMS(menu)}.find((one) => one.textContent.trim() === '${item}').click()`);
 
-/** What is read on the picture now. */
+/** Returns the text of the current cues. */
 const cuesOf = (page: Page) =>
   page.evaluate<string[]>(
     `[...document.querySelector('video').textTracks]
@@ -168,7 +168,7 @@ test('a viewer finds every sound, every subtitle and the chapters of a file', as
     await page.evaluate('document.querySelector("video").play()');
     const captions = 'media-captions-menu';
     await waitFor(async () => (await itemsOf(page, captions)).length === 4, SLOW);
-    // Those that tell of sounds too come first.
+    // Captions that describe sounds come first.
     const names = ['English (SDH)', 'English', 'Deutsch (forced)'];
     assert.deepEqual(await itemsOf(page, captions), ['Off', ...names]);
     for (const [name, text] of [

@@ -15,7 +15,7 @@ const MiB = 2 ** 20;
 let folder: string;
 let platform: RunningPlatform;
 
-/** No worker: the files here are no videos, and stay as they came. */
+/** Without a worker: the files here are not videos, and remain unprocessed. */
 const start = (port?: number) =>
   startPlatform({
     dataDir: folder,
@@ -56,7 +56,7 @@ interface TusOptions {
   onProgress?: (bytes: number) => void;
 }
 
-/** tus-js-client as it is. @returns where the file is. */
+/** Uploads with the unmodified tus-js-client. @returns the URL of the file. */
 function tus(file: Buffer, options: TusOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const upload = new Upload(file, {
@@ -86,7 +86,7 @@ test('cuts at random points, dead connections and kill -9 leave the exact file',
   const proxy = await startFlakyProxy(platform.port, () => {
     made += 1;
     const cut = {
-      // Never so much that the file is through before its fourth cut.
+      // Small enough that the file is not complete before its fourth cut.
       bytes: randomInt(1000, 2 * MiB),
       how: made % 3 === 0 ? ('vanish' as const) : ('reset' as const),
     };
@@ -113,7 +113,7 @@ test('cuts at random points, dead connections and kill -9 leave the exact file',
   assert.equal((await api('GET', `/videos/${videoId}`)).status, 'QUEUED');
 });
 
-test('a plain tus client creates, sends in chunks and with a length that comes last', async () => {
+test('a plain tus client creates, sends in chunks and with a deferred length', async () => {
   const file = randomBytes(5 * MiB + 17);
   for (const uploadLengthDeferred of [false, true]) {
     const url = await tus(file, {
@@ -146,7 +146,7 @@ test('curl-like: one PUT of a file', async () => {
   assert.ok(stored.equals(file));
 });
 
-test('a platform that stops keeps what has come, and does not wait for the rest', async () => {
+test('a stopping platform stores the received bytes, and does not wait for the rest', async () => {
   const session = await api('POST', '/upload', { filename: 'stop.mp4', sizeBytes: 100_000 });
   const { pathname } = new URL(String(session.uploadUrl));
   const socket = connect(platform.port, '127.0.0.1').on('error', () => {});

@@ -61,7 +61,7 @@ async function startCrashing(t: TestContext, name: string, environment: Record<s
   };
 }
 
-/** A way to the platform whose every connection breaks off after `bytes` bytes, while `isCutting`. */
+/** Starts a proxy to the platform that cuts every connection after `bytes` bytes, while `isCutting`. */
 async function startCutter(t: TestContext, port: number, bytes: number) {
   const state = { port: 0, isCutting: true, cuts: 0 };
   const server = createServer((client) => {
@@ -114,7 +114,7 @@ const deliveries = (videoId: string) =>
     )
     .filter(({ data }) => data.videoId === videoId);
 
-/** The first viewer: opens the watch page and waits for moving pictures. */
+/** First viewer: opens the watch page and waits for the video to play. */
 async function plays(t: TestContext, platform: RunningPlatform, videoId: string): Promise<void> {
   const { page, errors, close } = await browser.open(`${platform.url}/watch/${videoId}`);
   t.after(close);
@@ -131,7 +131,7 @@ async function plays(t: TestContext, platform: RunningPlatform, videoId: string)
   await close();
 }
 
-/** Every address of the video's playlists, the master first. */
+/** Returns every URL of the video's playlists, the master first. */
 async function addressesOf(master: string): Promise<string[]> {
   const read = async (url: string) => {
     const response = await fetch(url);
@@ -154,7 +154,7 @@ async function remove(partner: Partner, platform: RunningPlatform, videoId: stri
   await partner.call('DELETE', `/videos/${videoId}`);
   const gone = await fetch(`${platform.api}/videos/${videoId}`, { headers: headersOf(OWNER_KEY) });
   assert.equal(gone.status, 404);
-  // What is signed for the storage itself is good for a while.
+  // URLs signed for the storage itself remain valid for a while.
   const own = [...addresses, thumbnailUrl].filter((url) => new URL(url).port === String(platform.port));
   await waitFor(
     async () => {
@@ -165,7 +165,7 @@ async function remove(partner: Partner, platform: RunningPlatform, videoId: stri
   );
 }
 
-test('an upload outlives cuts and kill -9, is processed through another one, played, and deleted', async (t) => {
+test('an upload survives cuts and kill -9, its processing survives another kill, and the video plays and is deleted', async (t) => {
   const platform = await startCrashing(t, 'disk');
   const partner = createPartner(platform.current());
   await partner.createWebhook(`${sink.url}/hook`, ['video.*']);
@@ -212,7 +212,7 @@ test('an upload outlives cuts and kill -9, is processed through another one, pla
   assert.match(await runExample(platform.current(), small), /^READY http\S+\/master\.m3u8\n$/);
 });
 
-/** What the program of the guide prints. */
+/** Returns the output of the guide's program. */
 async function runExample({ api }: RunningPlatform, file: string): Promise<string> {
   const program = join(import.meta.dirname, '../docs/examples/upload.ts');
   const environment = { ...process.env, MARQUEE_API: api, MARQUEE_API_KEY: OWNER_KEY };
@@ -220,7 +220,7 @@ async function runExample({ api }: RunningPlatform, file: string): Promise<strin
   return (await promisify(execFile)(process.execPath, [program, file], options)).stdout;
 }
 
-/** What is stored of a video. */
+/** Lists the stored files of a video. */
 async function stored(server: TestS3, videoId: string): Promise<string[]> {
   const { endpoint, region, bucket: Bucket, ...credentials } = server;
   const client = new S3Client({ endpoint, region, credentials, forcePathStyle: true });

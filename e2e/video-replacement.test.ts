@@ -48,7 +48,7 @@ async function put(url: string, file: Buffer): Promise<void> {
   assert.ok(answer.ok, `${answer.status} ${await answer.text()}`);
 }
 
-/** What players are sent of the lowest rung: its playlist, and the first address in it. */
+/** Returns the playlist of the lowest rung and its first URL, as players get them. */
 async function lowest(playbackUrl: string): Promise<{ playlist: string; text: string; segment: string }> {
   const master = await (await fetch(playbackUrl)).text();
   const [, line = ''] = /^#EXT-X-STREAM-INF:.*RESOLUTION.*\n(.*)$/m.exec(master) ?? [];
@@ -58,7 +58,7 @@ async function lowest(playbackUrl: string): Promise<{ playlist: string; text: st
   return { playlist, text, segment: new URL(segment, playlist).href };
 }
 
-test('another file takes the place of the first one while that plays', async () => {
+test('a new file replaces the previous one during playback', async () => {
   const [first, better] = [
     await makeFile('first.mp4', { seconds: 2, ...SIZE }),
     await makeFile('better.mp4', { seconds: 4, ...SIZE }),
@@ -84,7 +84,7 @@ test('another file takes the place of the first one while that plays', async () 
   await replace(better);
   const after = await waitFor(
     async () => {
-      // Whoever watches is sent something, whenever they ask.
+      // Viewers receive media at any time.
       assert.equal((await fetch((await lowest(playbackUrl)).segment)).status, 200);
       const video = await partner.video(videoId);
       return video.replacement === null && video;
@@ -130,7 +130,7 @@ test('kill -9 between the last byte and the commit: the old file plays, and the 
   const [held] = await database.sql`select workspace_id as id from video where id = ${videoId}`;
   let sending: Promise<unknown> = Promise.resolve();
   await database.sql.begin(async (sql) => {
-    // What ends a session begins with this lock.
+    // Ending a session begins with this lock.
     await sql`select 1 from workspace where id = ${String(held?.id)} for update`;
     sending = put(String(address), better).catch((error: unknown) => error);
     const waits = async () =>

@@ -15,7 +15,7 @@ import { openTraps } from '../test/rooms/udp-canaries.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
-/** Browsers say `disconnected` of the connection some seconds later. */
+/** Browsers report `disconnected` for the connection only some seconds later. */
 const IS_OVER = "pc.getReceivers()[0].transport.state === 'closed'";
 const SDP = { 'content-type': 'application/sdp' };
 
@@ -34,7 +34,7 @@ const encode = (streamKey: string, extraArgs: string[] = []) =>
     ...{ fps: 15, extraArgs },
   });
 
-/** Opens a page for one test: one that stays open encodes and decodes video during the tests that follow. */
+/** Opens a page for one test: a page left open would encode and decode video during later tests. */
 async function openPage(t: TestContext, path: string, initScript?: string): Promise<Page> {
   const script = initScript === undefined ? {} : { initScript };
   const { page, close } = await browser.open(`${platform.url}${path}`, script);
@@ -42,7 +42,7 @@ async function openPage(t: TestContext, path: string, initScript?: string): Prom
   return page;
 }
 
-/** Opens a page of another site than that of the addresses. */
+/** Opens a page of another origin than the URLs. */
 const openPlayer = (t: TestContext) => openPage(t, '/api/v1/health', WHEP_CLIENT);
 const openCamera = (t: TestContext) => openPage(t, '/api/v1/health', WHIP_CLIENT);
 
@@ -60,7 +60,7 @@ async function plays(page: Page): Promise<void> {
   );
 }
 
-/** What makes Opus for viewers. */
+/** Returns the processes that encode Opus for viewers. */
 function opusCoders(): number[] {
   const media = singleItem(childrenOf(platform.process.pid ?? -1, '/media.'));
   return childrenOf(media, '-c:a libopus');
@@ -114,7 +114,7 @@ test('a broadcast by RTMP plays by WHEP, behind the gate of HLS', { skip: NO_JAN
   }
 });
 
-test('a page watches another one, whose sound reaches it as it came', { skip: NO_JANUS }, async (t) => {
+test('a page watches another one, whose audio arrives unchanged', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const camera = await openCamera(t);
   await camera.evaluate(`whip('/whip', '${streamKey}')`);
@@ -123,7 +123,7 @@ test('a page watches another one, whose sound reaches it as it came', { skip: NO
   assert.equal((await watch(page, `${platform.url}/whep/${id}`)).status, 201);
   await plays(page);
   assert.deepEqual(opusCoders(), []);
-  // What is late or has gaps is made up by the browser.
+  // The browser conceals late or missing samples.
   const { concealed, samples } = await received(page);
   assert.ok(concealed < samples / 4, `${concealed} of ${samples} samples are made up`);
 });
@@ -132,7 +132,7 @@ test('long names of sections, and lines that Janus stumbles over, are no hindran
   skip: NO_JANUS,
 }, async (t) => {
   const name = 'a-section-whose-name-is-long-';
-  // For the section of the sound, the last one of the offer.
+  // Lines for the audio section, the last one of the offer.
   const more = ['a=msid:-', 'b=AS:', 'a=unknown:', 'a=rtcp-fb:'].map((line) => `${line}\r\n`).join('');
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const camera = await openCamera(t);
@@ -146,7 +146,7 @@ test('long names of sections, and lines that Janus stumbles over, are no hindran
   await plays(page);
 });
 
-/** What a browser offers that sends pictures and sound. */
+/** Returns the offer of a browser that sends video and audio. */
 const OFFER = `(async () => {
   const pc = new RTCPeerConnection();
   for (const kind of ['video', 'audio']) pc.addTransceiver(kind, { direction: 'sendonly' });
@@ -154,7 +154,7 @@ const OFFER = `(async () => {
   return pc.localDescription.sdp;
 })()`;
 
-test('an offer ends in a session, or in words that say why not', { skip: NO_JANUS }, async (t) => {
+test('an offer results in a session or in an error message', { skip: NO_JANUS }, async (t) => {
   const { streamKey } = await partner.createStream();
   const sdp = await (await openPlayer(t)).evaluate<string>(OFFER);
   const without = (line: RegExp) => sdp.replaceAll(line, '');
@@ -189,11 +189,11 @@ test('an offer ends in a session, or in words that say why not', { skip: NO_JANU
   }
 });
 
-test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS }, async (t) => {
+test('offers cannot direct media to addresses that they name', { skip: NO_JANUS }, async (t) => {
   const { candidates, heard } = await openTraps(t);
   const more = candidates.map((one) => `a=${one}\r\n`).join('');
   const { id, streamKey } = await partner.createStream({ autoStart: true });
-  // One that hides its own addresses behind names (mDNS), as those of people do.
+  // Browser that hides its own addresses behind mDNS names, as by default.
   const hiding = await launchBrowser();
   t.after(() => hiding.close());
   const open = async (initScript: string) =>
@@ -209,7 +209,7 @@ test('nothing is sent to the addresses that an offer names', { skip: NO_JANUS },
   assert.deepEqual(heard, []);
 });
 
-test('of several sizes the largest is shown, and a last word ends the signal', {
+test('the largest simulcast layer is shown, and DELETE ends the signal', {
   skip: NO_JANUS,
 }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
@@ -221,14 +221,14 @@ test('of several sizes the largest is shown, and a last word ends the signal', {
   await camera.evaluate(`whip('/whip', '${streamKey}', { encodings: ${JSON.stringify(encodings)} })`);
   const height = async () => Object((await partner.stream(id)).health).height;
   await waitFor(async () => (await height()) === 360, { ...PATIENT, message: 'the larger picture' });
-  // Encoders close their connection, and say some time later that it is over.
+  // Encoders close their connection, and delete the session some time later.
   const status = await camera.evaluate(`pc.close(); new Promise((resolve) => setTimeout(resolve, 500))
     .then(() => fetch(session, { method: 'DELETE' })).then((one) => one.status)`);
   assert.equal(status, 200);
   await waitFor(async () => !(await partner.stream(id)).hasSignal, { ...PATIENT, timeoutMs: 3000 });
 });
 
-test('who wants real time gets it by itself once it is possible again', { skip: NO_JANUS }, async (t) => {
+test('real time starts automatically once it is available again', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey);
   try {
@@ -250,7 +250,7 @@ test('who wants real time gets it by itself once it is possible again', { skip: 
   }
 });
 
-test('B-frames are refused in words', { skip: NO_JANUS }, async (t) => {
+test('B-frames are rejected with a message', { skip: NO_JANUS }, async (t) => {
   const { id, streamKey } = await partner.createStream({ autoStart: true });
   const encoder = encode(streamKey, ['-bf', '2']);
   try {

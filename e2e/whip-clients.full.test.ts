@@ -13,7 +13,7 @@ import { NO_JANUS } from '../test/rooms/janus.ts';
 import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
 
 const PATIENT = { timeoutMs: 30_000, intervalMs: 100 };
-/** So that a signal that waits for its encoder is told apart from one that has ended. */
+/** Long enough to distinguish a signal that waits for its encoder from one that has ended. */
 const GRACE_MS = 60_000;
 const ENDING_MS = 10_000;
 const RECORDED_SEC = 8;
@@ -22,7 +22,7 @@ const LACKS: Readonly<Record<'OBS' | 'ffmpeg', string | false>> = {
   ffmpeg: NO_JANUS || NO_CURRENT_FFMPEG,
 };
 
-/** An encoder that was told to publish. */
+/** Publishing encoder. */
 interface Client {
   stop(): Promise<void>;
   startAgain(): Promise<void>;
@@ -49,7 +49,7 @@ async function obs(server: string, bearer_token: string): Promise<Client> {
   };
 }
 
-/** It ends itself by the protocol when it is asked to end. */
+/** It ends by the protocol when it is asked to stop. */
 async function ffmpeg(server: string, streamKey: string): Promise<Client> {
   const picture = ['-re', '-f', 'lavfi', '-i', 'testsrc2=size=640x360:rate=30'];
   const sound = ['-re', '-f', 'lavfi', '-i', 'sine=frequency=440:sample_rate=48000'];
@@ -81,7 +81,7 @@ const of = async (id: string) => Object(await partner.stream(id)) as Record<stri
 const signalIs = (id: string, expected: boolean, timeoutMs = PATIENT.timeoutMs) =>
   waitFor(async () => (await of(id)).hasSignal === expected, { timeoutMs, message: `hasSignal ${expected}` });
 
-/** The watch page. @returns waits for so many more pictures. */
+/** Opens the watch page. @returns a function that waits for a number of additional frames. */
 async function watchByHls(t: TestContext, id: string): Promise<(count: number) => Promise<void>> {
   const { page, close: leave } = await browser.open(`${platform.url}/watch/${id}`);
   t.after(leave);
@@ -117,7 +117,7 @@ async function recordedSec(id: string): Promise<number> {
 }
 
 for (const [name, start] of Object.entries({ OBS: obs, ffmpeg })) {
-  test(`${name} publishes by WHIP: plays as HLS and by WHEP, is recorded, stops and comes back`, {
+  test(`${name} publishes by WHIP: plays as HLS and by WHEP, is recorded, stops and reconnects`, {
     skip: name === 'OBS' ? LACKS.OBS : LACKS.ffmpeg,
   }, async (t) => {
     const { id, streamKey } = await partner.createStream({ record: true });

@@ -7,13 +7,13 @@ import { ROOT } from './program.ts';
 
 const FOLDER = join(ROOT, 'bench/results');
 
-/** What one bench printed. */
+/** Figure printed by a benchmark. */
 export interface Measured extends Figure {
   bench: string;
   pass: boolean;
 }
 
-/** What was run where, and what it measured. */
+/** Benchmark run: commit, machine and figures. */
 interface Run {
   date: string;
   commit: string;
@@ -76,7 +76,7 @@ function runBefore({ machine, isQuick }: Run): Run | undefined {
   return undefined;
 }
 
-/** One line for each figure, always in the same order, so that two tables differ in what they measured alone. */
+/** Renders one line per figure in a fixed order, so that two tables differ only in their values. */
 function table(run: Run, before: Run | undefined): string {
   const earlier = new Map(before?.figures.map((figure) => [`${figure.bench} ${figure.name}`, figure.value]));
   const lines = run.figures.map(({ bench, name, value, unit, target, pass }) => {
@@ -95,7 +95,7 @@ ${lines.map((line) => `| ${line} |\n`).join('')}`;
 }
 
 /**
- * Keeps the figures of a run in `bench/results`, as JSON and as a table beside those of the run before.
+ * Stores the figures of a run in `bench/results`, as JSON and as a table with those of the previous run.
  *
  * @param now epoch milliseconds.
  * @returns the table.

@@ -1,10 +1,10 @@
 /**
- * The first thing that `npm start` and its sisters run: plain JavaScript for the system's Node (20 or newer),
- * without dependencies. It installs what is missing and hands over to Node 26 from node_modules. When there is
- * nothing to do it only compares stamps.
+ * Entry point of `npm start` and the other npm scripts: plain JavaScript for the system's Node (20 or newer),
+ * without dependencies. It installs missing dependencies and hands over to Node 26 from node_modules. If
+ * nothing is missing, it only compares stamps.
  *
- *   node scripts/bootstrap.mjs test|check|demo|bench|generate|readme-image [arguments]
- *   node scripts/bootstrap.mjs start      prints what is to be run: scripts/start.sh does it
+ * node scripts/bootstrap.mjs test|check|demo|bench|generate|readme-image [arguments]
+ * node scripts/bootstrap.mjs start      prints the command that scripts/start.sh runs
  */
 
 import { handOver } from './bootstrap/handoff.mjs';
@@ -47,13 +47,13 @@ function main([name = '', ...args]) {
   const needs = (what) => command.needs.includes(what);
   const env = { ...process.env };
   installPackages({ dev: needs('dev') });
-  // A node of the API role alone never touches media.
+  // A node that has only the API role never processes media.
   const media = /^$|all|media|worker/.test(name === 'start' ? (env.ROLES ?? '') : '');
   if (needs('ffmpeg') && media) {
     ensureFfmpeg(env);
     ensureSandbox();
   }
-  // Rooms are carried beside the ingest.
+  // The media role also runs the room engine.
   if (needs('rooms') && /^$|all|media/.test(name === 'start' ? (env.ROLES ?? '') : '')) ensureJanus(env);
   if (needs('chromium')) env.CHROMIUM_PATH = ensureChromium(env);
   if (needs('store')) ensureCounterStore();
@@ -65,7 +65,7 @@ function main([name = '', ...args]) {
   if (needs('web')) buildWeb();
   const bundle = needs('server') ? serverBundle({ build: true }) : null;
   if (bundle === null && name === 'test') throw new Stop('the server could not be bundled');
-  // The platforms of tests and benches are what an operator runs.
+  // Tests and benchmarks run the platform as an operator does.
   if (bundle !== null) env.MARQUEE_BUNDLE = bundle;
   if (name === 'start') process.stdout.write(`${serverProgram(bundle, command.script)}\n`);
   else handOver(nodePath(), ['--disable-warning=ExperimentalWarning', command.script, ...args], env);

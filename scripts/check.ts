@@ -1,4 +1,4 @@
-/** `npm run check`: the static checks alone. */
+/** `npm run check`: runs only the static checks. */
 import { runSteps, staticSteps } from './steps.ts';
 
 process.exit(await runSteps(staticSteps()));

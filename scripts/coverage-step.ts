@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { ERRORS } from '../src/kernel/errors.ts';
 import { ROOT, type Step } from './program.ts';
 
-/** What the documents promise: every error code, and every type of event. */
+/** Returns the documented promises: every error code and every event type. */
 function promised(): string[] {
   const document: unknown = JSON.parse(readFileSync(join(ROOT, 'openapi.json'), 'utf8'));
   return [...Object.keys(ERRORS), ...Object.keys(Object(document).webhooks)];
 }
 
 /**
- * After all tests: every error code was answered to one of them, and every event came about in one. The processes of
- * the run write into a folder what they see (`test/harness/contract-coverage.ts`).
+ * Checks after all tests that every error code was returned and every event was emitted. The test processes
+ * record both in a folder (`test/harness/contract-coverage.ts`).
  */
 export function contractCoverageStep(): Step {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-seen-'));

@@ -13,9 +13,9 @@ import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
 /**
- * One whole broadcast and one uploaded video on real input: a fresh platform, an ffmpeg encoder, tus-js-client, an
- * ffprobe player and an HTTPS receiver that verifies signatures with Stripe's own code. Prints what happened and
- * how long it took.
+ * Demo of a broadcast and an uploaded video on real input: a fresh platform, an ffmpeg encoder,
+ * tus-js-client, an ffprobe player and an HTTPS receiver that verifies signatures with Stripe's own code.
+ * Prints the steps and their durations.
  */
 interface Row {
   step: string;
@@ -91,7 +91,7 @@ function checkEvents(sink: HttpsSink, secret: string, committed: Map<string, num
   }
 }
 
-/** When each event was committed, by the database's own clock (this machine's). */
+/** Returns the commit time of each event, by the clock of the database (on this machine). */
 async function commitTimes(platform: RunningPlatform): Promise<Map<string, number>> {
   const { default: postgres } = await import('postgres');
   const { readEmbeddedUrl } = await import('../src/platform/db/embedded.ts');

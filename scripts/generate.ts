@@ -1,4 +1,4 @@
-/** `npm run generate`: writes every file that is made from the code, and names those that changed. */
+/** `npm run generate`: writes every generated file, and lists those that changed. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createTestDatabase } from '../test/harness/database.ts';

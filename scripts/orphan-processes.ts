@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Children of a test process have it in their environment; {@link unmarked} is for what outlives the test. */
+/**
+ * Environment variable of a test process's children; {@link unmarked} is for processes that outlive the test.
+ */
 const MARK = 'MARQUEE_TEST_GROUP';
 
 export interface FoundProcess {
@@ -14,7 +16,7 @@ interface Known extends FoundProcess {
   group: number;
 }
 
-/** What this process starts from here on belongs to the test files of this group. */
+/** Marks processes that this process starts from now on as part of the group's test files. */
 export function markChildren(group: string): void {
   process.env[MARK] = group;
 }
@@ -26,8 +28,9 @@ export function unmarked(): NodeJS.ProcessEnv {
 }
 
 /**
- * The process that runs the group at `path`, what it started, and what was started by those that have ended. What has
- * a process group and no mark is left alone: it serves other tests. Empty where there is no `/proc`.
+ * Returns the process that runs the group at `path`, its descendants, and orphans of ended ones. Processes
+ * with their own process group and without the mark are excluded: they serve other tests. Empty on systems
+ * without `/proc`.
  */
 export function processesOf(path: string): FoundProcess[] {
   const all = listProcesses();
@@ -52,7 +55,7 @@ export function endProcesses(found: readonly FoundProcess[]): void {
   }
 }
 
-/** `node … /tmp/…/003.mjs`, and not the `node --test` that was given all of them. */
+/** Reports whether it is `node … /tmp/…/003.mjs`, and not the `node --test` that runs all groups. */
 function isRunner({ command }: Known, path: string): boolean {
   return command.endsWith(` ${path}`) && !command.includes(' --test ');
 }
@@ -81,7 +84,7 @@ function list(folder: string): string[] {
   }
 }
 
-/** Empty where it ended meanwhile, or belongs to somebody else. */
+/** Reads the file; empty if the process has ended or belongs to another user. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

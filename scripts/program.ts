@@ -7,7 +7,7 @@ export const ROOT = join(import.meta.dirname, '..');
 /** One part of a check. */
 export interface Step {
   name: string;
-  /** @returns why it failed (maybe nothing more than that it did), or null. */
+  /** @returns the reason of the failure (possibly empty), or null. */
   run(): Promise<string | null>;
 }
 
@@ -23,9 +23,9 @@ for (const event of ['SIGTERM', 'SIGINT', 'SIGHUP', 'disconnect'] as const) {
 interface ProgramOptions {
   /** It is ended when it takes longer. */
   timeoutMs: number;
-  /** It gets what others leave of the processor, and a tenth; its output is printed when it has ended. */
+  /** Runs at a lower priority; its output is printed when it has ended. */
   isPatient?: boolean;
-  /** Is given what it prints, which is printed all the same. */
+  /** Receives the output, which is printed as well. */
   onOutput?: (text: string) => void;
 }
 

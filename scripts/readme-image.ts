@@ -48,7 +48,7 @@ async function startBroadcast({ api }: RunningPlatform, id: string): Promise<voi
   await fetch(`${api}/streams/${id}/start`, { method: 'POST', headers: headersOf(OWNER_KEY) });
 }
 
-/** Signs in without the form, so that the words of the form may change. */
+/** Signs in without the form, so that its texts may change. */
 async function signIn(page: Page): Promise<void> {
   const status = await page.evaluate(async (body) => {
     const headers = { 'content-type': 'application/json' };

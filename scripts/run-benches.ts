@@ -1,6 +1,6 @@
 /**
- * `npm run bench [-- name…]`: the programs of `bench/`, or those that are named, one after another; `-- quick` the
- * short forms of those that say whether something became slower. The figures are kept in `bench/results`.
+ * `npm run bench [-- name…]`: runs the programs of `bench/`, or the named ones, one after another; `-- quick`
+ * runs the short forms of those that detect regressions. The figures are stored in `bench/results`.
  */
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';

@@ -1,9 +1,10 @@
 /**
- * `npm test [-- [--full] [--changed] [folder or file…]]`: static checks, then unit, API and end-to-end tests side by
- * side, then one at a time the files that a busy machine would break (`*.alone.test.ts`), with files that only compute
- * at a lower priority. `--full` adds the long forms (`*.full.test.ts`). At the end it compares what the tests have seen
- * with what is promised (`promises.ts`). With folders, only the tests below those whose path has such a part; with
- * `--changed`, only those that depend on what changed since the branch left `main`.
+ * `npm test [-- [--full] [--changed] [folder or file…]]`: runs static checks, then unit, API and end-to-end
+ * tests concurrently, then, one at a time, the files that a busy machine would break (`*.alone.test.ts`),
+ * with CPU-bound files at a lower priority. `--full` adds the long forms (`*.full.test.ts`). At the end it
+ * compares the recorded responses and events with the documented ones (`promises.ts`). With folders, it runs
+ * only the tests whose path contains one of them; with `--changed`, only those that depend on files changed
+ * since the branch left `main`.
  */
 import { contractCoverageStep } from './coverage-step.ts';
 import { runSteps, staticSteps } from './steps.ts';
@@ -22,7 +23,7 @@ const CPU_BOUND_TESTS = [
   'test/openapi/*.test.ts',
 ];
 
-/** Processes at a time: half of them mostly wait, so it takes four to keep two cores busy. */
+/** Concurrent processes: half of them mostly wait, so it takes four to keep two cores busy. */
 const CONCURRENCY = 4;
 
 const full = process.argv.includes('--full');
@@ -35,7 +36,7 @@ if (changed?.length === 0) {
 }
 const cpuBoundTests = wanted.length === 0 ? CPU_BOUND_TESTS : [];
 
-/** The patterns for test files of this kind in `roots`, or in the wanted folders of them. */
+/** Returns the patterns for test files of this kind in `roots`, or in the selected folders of them. */
 function patterns(roots: string[], kind = ''): string[] {
   const file = `*${kind}.test.ts`;
   if (wanted.length === 0) return roots.map((root) => `${root}/**/${file}`);

@@ -13,11 +13,7 @@ const HIDDEN: Record<string, readonly string[]> = {
 /** A quoted path: of an import, or of a file that is read or started. */
 const QUOTED_PATH = /['"`]([\w@./-]+)['"`]/g;
 
-/**
- * Lists the test files that depend on what changed since the branch left `main`, committed or not.
- *
- * @returns null when every test may be affected.
- */
+/** Lists the test files that depend on files changed since the branch left `main`, committed or not. */
 export function changedTests(): string[] | null {
   const base = git('merge-base', 'main', 'HEAD')[0] ?? 'HEAD';
   const untracked = git('ls-files', '--others', '--exclude-standard');

@@ -13,7 +13,7 @@ test('each file is in one group', () => {
   assert.deepEqual(groupsOf(files, 3).flat().sort(), files);
 });
 
-test('files that declare or imply a process of their own share it with none', () => {
+test('files that declare or imply a separate process do not share it', () => {
   const groups = groupsOf(files, 3);
   for (const part of [
     'e2e/restream',

@@ -12,9 +12,9 @@ const MAX_FILES = 12;
 const MIN_ROUNDS = 4;
 
 /**
- * Groups files that share a process: loading the program takes a second of processor time, more than most files need
- * for their tests. Neighbors go to different groups, because files of one folder are often equally slow. Files with a
- * process of their own mostly wait, so they alternate with groups, which mostly compute.
+ * Groups files that share a process: loading the program takes a second of processor time, more than most
+ * files need for their tests. Neighbors go to different groups, because files of one folder are often equally
+ * slow. Files with a separate process mostly wait, so they alternate with groups, which are mostly CPU-bound.
  */
 export function groupsOf(files: readonly string[], concurrency: number): string[][] {
   const isOwn = (file: string) =>

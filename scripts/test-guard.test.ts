@@ -12,7 +12,7 @@ import { ROOT } from './program.ts';
 const run = promisify(execFile);
 const STEP = pathToFileURL(join(import.meta.dirname, 'test-step.ts')).href;
 const LEFTOVERS = pathToFileURL(join(import.meta.dirname, 'orphan-processes.ts')).href;
-/** Starts a `sleep` whose id the file `name` has. */
+/** Starts a `sleep` whose process ID is written to the file `name`. */
 const START = `
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ const FILES = {
       start('group', { stdio: 'ignore', detached: true });
       throw new Error('on purpose');
     });`,
-  // It waits for nothing, but who holds its output does.
+  // It exits, but its child keeps its output open.
   left: `${START}
     import { unmarked } from '${LEFTOVERS}';
     test('passes', () => {
@@ -54,7 +54,10 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** `npm test` on these files, with less time for them. @returns what it prints, the result of the step first. */
+/**
+ * Runs `npm test` on these files with a shorter time limit. @returns its output, the result of the step
+ * first.
+ */
 async function runStep(): Promise<string> {
   const patterns = [join(relative(ROOT, folder), '*.test.mjs')];
   const options = { concurrency: 4, timeoutMs: 60_000, graceMs: 500, silenceMs: 3000 };
@@ -64,7 +67,7 @@ async function runStep(): Promise<string> {
     const failure = await step.run();
     printTestSummary();
     console.log('failure: ' + JSON.stringify(failure));`;
-  // Those of the run that this test is in.
+  // Set by the test runner of this test.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', code], { cwd: ROOT, env });
   return stdout;
@@ -72,13 +75,13 @@ async function runStep(): Promise<string> {
 
 const pidOf = async (name: string) => Number(await readFile(join(folder, name), 'utf8'));
 
-/** One that has ended may wait for its parent to hear of it. */
+/** Reports whether the process is alive; an ended one may still be a zombie until its parent reaps it. */
 async function lives(name: string): Promise<boolean> {
   const stat = await readFile(`/proc/${await pidOf(name)}/stat`, 'utf8').catch(() => '');
   return stat !== '' && !stat.includes(') Z ');
 }
 
-test('files that do not end are named and ended with what they started; the others are not touched', async () => {
+test('hung files are named and ended with their child processes, and other processes are not affected', async () => {
   const output = await runStep();
   const served = await pidOf('served');
   try {

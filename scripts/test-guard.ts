@@ -9,16 +9,16 @@ export interface Group {
 }
 
 export interface GuardOptions {
-  /** For a process to end by itself after the last of its tests and hooks. */
+  /** Time for a process to exit after the last of its tests and hooks. */
   graceMs: number;
-  /** For a process in which no test begins or ends. */
+  /** Time in which a process must begin or end a test. */
   silenceMs: number;
 }
 
 /** A group that was ended, and did not end. */
 export interface HungGroup {
   group: Group;
-  /** In words, for the summary. */
+  /** Reason in text, for the summary. */
   why: string;
 }
 
@@ -26,23 +26,24 @@ interface Watched {
   group: Group;
   /** Files whose last test has not ended. */
   left: Set<string>;
-  /** When something was heard of it; null before it began. */
+  /** Time of the last message; null before the first one. */
   heardMs: number | null;
   /** The runner is done with it. */
   isOver: boolean;
   isSwept: boolean;
 }
 
-/** Between looks. */
+/** Interval of the checks. */
 const LOOK_MS = 500;
 
 /**
- * Watches what `test-report.mjs` tells of the processes of a run. One that stays open after the last of its tests
- * (something listens, a timer runs), that does nothing for long, or whose children hold on to its output, is named
- * and ended with all that it has started; otherwise the whole run would wait for it.
+ * Watches the events that `test-report.mjs` writes about the processes of a run. A process that stays open
+ * after the last of its tests (because of a listener or a timer), is silent for too long, or has children
+ * that hold its output open is named and ended with its descendants; otherwise the whole run would wait for
+ * it.
  *
- * @param path what the reporter writes; there may be nothing yet.
- * @returns how to end the watch, which gives the groups that had to be ended.
+ * @param path file that the reporter writes; it may be empty at first.
+ * @returns a function that stops watching and returns the groups that had to be ended.
  */
 export function guardGroups(
   groups: readonly Group[],
@@ -84,7 +85,7 @@ function note(one: Watched | undefined, ended: string | undefined, isOver: boole
   if (ended !== undefined) one.left.delete(ended);
 }
 
-/** In words, or null while it is in time. */
+/** Returns the reason why the group is late, or null while it is in time. */
 function whyLate({ left, heardMs, isSwept }: Watched, { graceMs, silenceMs }: GuardOptions): string | null {
   if (heardMs === null || isSwept) return null;
   const silentMs = performance.now() - heardMs;
@@ -93,7 +94,9 @@ function whyLate({ left, heardMs, isSwept }: Watched, { graceMs, silenceMs }: Gu
   return null;
 }
 
-/** Ends what is there of it. What a process that has ended left behind is told, and is no failure. */
+/**
+ * Ends the group's processes. Processes left behind by one that has exited are listed and are not a failure.
+ */
 function sweep(one: Watched, why: string, hung: HungGroup[]): void {
   one.isSwept = true;
   const found = processesOf(one.group.path);
@@ -118,7 +121,7 @@ interface Line {
   isOver?: boolean;
 }
 
-/** Gives the lines about groups that came since the last call. */
+/** Returns a function that reads the lines about groups added since its last call. */
 function reader(path: string): () => Line[] {
   let from = 0;
   return () => {

@@ -1,7 +1,7 @@
 /**
- * A reporter of node:test that writes lines of JSON. One for every file that ended: its seconds, and the tests that failed;
- * `run-tests.ts` reads them for the slowest files and for what is tried again. And one with `group` whenever a test begins
- * or ends, as it happens, for `test-guard.ts`: which file has `ended` with it, and whether its process is over.
+ * Reporter of node:test that writes lines of JSON. One line per ended file has its seconds and failed tests;
+ * `run-tests.ts` uses it for the slowest files and for retries. One line with `group` whenever a test begins
+ * or ends, for `test-guard.ts`: which file has `ended` with it, and whether its process has exited.
  */
 import { join, relative } from 'node:path';
 
@@ -16,7 +16,7 @@ export default async function* report(source) {
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const isFile = data.file === GROUP;
     const file = isFile ? data.name : relative(process.cwd(), data.file ?? data.name);
-    // Parents of a failed test fail as well; the innermost says what happened.
+    // Parents of a failed test fail as well; the innermost has the error.
     if (type === 'test:fail' && data.details?.error?.failureType !== 'subtestsFailed') {
       failures.set(file, [...(failures.get(file) ?? []), `${file}:${data.line ?? 0}  ${data.name}`]);
     }
@@ -28,7 +28,7 @@ export default async function* report(source) {
 
 function sign(type, { entryFile, file, name }) {
   const isEnd = type === 'test:complete';
-  // What is not out of a process is the process itself, by the path of its group.
+  // An event without an entry file is about the process itself, named by the path of its group.
   if (entryFile === undefined) return line({ group: name, isOver: isEnd });
   return line({ group: entryFile, ended: isEnd && file === GROUP ? name : undefined });
 }

@@ -5,7 +5,7 @@ import { ROOT, runProgram, type Step } from './program.ts';
 import { groupsOf, writeGroup } from './test-groups.ts';
 import { guardGroups, type HungGroup } from './test-guard.ts';
 
-/** What `test-report.mjs` wrote about one file. */
+/** Report of `test-report.mjs` on one file. */
 interface FileReport {
   file: string;
   ms: number;
@@ -16,40 +16,40 @@ interface FileReport {
 interface RunOptions {
   concurrency: number;
   timeoutMs: number;
-  /** They get what others leave of the processor. */
+  /** Runs the files at low priority. */
   isPatient?: boolean;
-  /** For a process to end by itself after its last test. Default: {@link GRACE_MS} */
+  /** Time for a process to exit after its last test. Default: {@link GRACE_MS} */
   graceMs?: number;
-  /** For a process in which no test begins or ends. Default: {@link SILENCE} times what a test has. */
+  /** Time in which a process must begin or end a test. Default: {@link SILENCE} times the limit of a test. */
   silenceMs?: number;
 }
 
 interface TestStepOptions extends RunOptions {
   exclude?: string[];
-  /** Files that run beside these with what they leave of the processor: they compute, and nothing in them hurries. */
+  /** CPU-bound files without time limits, run concurrently at a lower priority. */
   beside?: string[];
 }
 
-/** Files that run once more alone when they failed; failures of more files are not a matter of load. */
+/** Maximum failed files that are retried separately; more failures are not caused by load. */
 const MAX_RETRIED = 5;
-/** For one test. */
+/** Time limit of one test. */
 const TEST_MS = 180_000;
 const PATIENT_MS = 600_000;
 const GRACE_MS = 30_000;
-/** The hooks of a file have a test's time as well, and may follow those of another. */
+/** Factor of the test time limit: hooks of a file have the same limit, and may follow those of another. */
 const SILENCE = 3;
 /** Patient files at a time. */
 const BESIDE = 2;
 
 /** All files that ran, for the summary. */
 const seen: FileReport[] = [];
-/** Tests that failed while others ran, and passed alone. */
+/** Tests that failed among others and passed when retried separately. */
 const unsteady: string[] = [];
 const broken: string[] = [];
 
 /**
- * Runs the test files that `patterns` name; no step when there are none. A file that fails runs once more, alone, to
- * tell a broken test from an unsteady one. Both fail the step.
+ * Runs the test files that match `patterns`; returns no step if there are none. A failed file is retried
+ * separately to distinguish a broken test from an unsteady one. Both fail the step.
  */
 export function testStep(name: string, patterns: string[], options: TestStepOptions): Step[] {
   const { exclude = [], beside: patient = [], ...how } = options;
@@ -69,7 +69,7 @@ export function testStep(name: string, patterns: string[], options: TestStepOpti
 }
 
 interface Pass {
-  /** Why it failed, or null. */
+  /** Reason of the failure, or null. */
   failure: string | null;
   reports: FileReport[];
 }
@@ -81,7 +81,7 @@ async function runOnce(files: string[], options: RunOptions): Promise<Pass> {
   return pass;
 }
 
-/** Runs the files that failed once more while nothing else runs, and notes which tests fail again. */
+/** Retries the failed files while nothing else runs, and records which tests fail again. */
 async function diagnose({ failure, reports }: Pass, options: RunOptions): Promise<void> {
   const failed = reports.filter((report) => !report.ok);
   if (failed.length === 0) return;
@@ -98,7 +98,7 @@ async function diagnose({ failure, reports }: Pass, options: RunOptions): Promis
   unsteady.push(...passed.flatMap((report) => report.failed));
 }
 
-/** Runs each group in a process of its own, in this order. */
+/** Runs each group in a separate process, in this order. */
 async function runFiles(together: string[][], { concurrency, ...how }: RunOptions): Promise<Pass> {
   const folder = mkdtempSync(join(tmpdir(), 'marquee-report-'));
   const path = join(folder, 'files.jsonl');
@@ -128,7 +128,10 @@ async function runFiles(together: string[][], { concurrency, ...how }: RunOption
   }
 }
 
-/** A process that had to be ended fails those of its files that failed, or all when it cannot be told which it was. */
+/**
+ * Marks as failed the files of an ended process that had failures, or all of its files if the culprit is
+ * unknown.
+ */
 function markHung(reports: FileReport[], hung: readonly HungGroup[]): FileReport[] {
   for (const { group, why } of hung) {
     const its = reports.filter(({ file }) => group.files.includes(file));
@@ -141,7 +144,7 @@ function markHung(reports: FileReport[], hung: readonly HungGroup[]): FileReport
   return reports;
 }
 
-/** Files whose process was killed, or broke before their first test. */
+/** Returns the files whose process was killed, or failed before their first test. */
 function unreported(groups: string[][], reports: FileReport[]): FileReport[] {
   const reported = new Set(reports.map(({ file }) => file));
   return groups

@@ -1,7 +1,6 @@
 /**
- * Gets programs that tests talk to into `.cache/peers`; some need Go, Python or Debian. Does nothing for those that are there.
- *
- *   node scripts/test-tools.mjs [s3 | livekit | oasdiff | openapi-python-client | schemathesis | ffmpeg-current | stripe-mock | pocketsphinx | obs-whip]
+ * Installs programs used by tests into `.cache/peers`; some need Go, Python or Debian. Skips those already
+ * installed.
  */
 
 import { buildPeer, PEERS } from './bootstrap/test-tools.mjs';

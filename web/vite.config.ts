@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from 'vite';
 const COMPRESSED = /\.(?:js|css|svg)$/;
 const WORTH_IT_BYTES = 1024;
 
-/** Writes `.br` and `.gz` beside every text file, so that the server never compresses. */
+/** Writes `.br` and `.gz` files for every text file, so that the server never compresses. */
 function precompress(): Plugin {
   return {
     name: 'precompress',
@@ -25,7 +25,7 @@ function precompress(): Plugin {
   };
 }
 
-/** The dashboard's own modules and its libraries; what the public pages load stays theirs. */
+/** Modules of the dashboard and its libraries; those of the public pages stay separate. */
 const SHELL =
   /[\\/]web[\\/]dashboard[\\/].*[.]tsx?$|[\\/]node_modules[\\/](?!hls[.]js|livekit-client|media-chrome)/;
 

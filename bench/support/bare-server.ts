@@ -1,6 +1,6 @@
 import { fastify } from 'fastify';
 
-/** The baseline: one Fastify route that sends a fixed payload, serialised by its schema. */
+/** The baseline: one Fastify route that sends a fixed payload, serialized by its schema. */
 const payload: unknown = JSON.parse(process.argv[2] ?? '{}');
 const app = fastify();
 app.get(

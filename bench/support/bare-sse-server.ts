@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 
-/** The baseline: event streams on Node's HTTP server and nothing else. A line on its input goes to all. */
+/** The baseline: event streams on Node's plain HTTP server. A line on its input is sent to all. */
 const open = new Set<ServerResponse>();
 const server = createServer((_request, response) => {
   response.writeHead(200, {

@@ -1,4 +1,4 @@
-/** What an upload costs without a platform: bodies go to a file, which is synced at the end. */
+/** Baseline of uploads without the platform: bodies are written to a file, which is synced at the end. */
 import { createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 
-/** What the generator is told: first whom it plays, then how fast. */
+/** Message to the generator: first its viewers, then its rate. */
 export type LoadOptions =
   | { port: number; sessions: string[] }
-  /** Beacons a second, evenly; null: as many as are answered; 0: none. */
+  /** Beacons per second, evenly spaced; null: as fast as they are answered; 0: none. */
   | { rate: number | null };
 
 const CONNECTIONS = 32;
@@ -11,7 +11,10 @@ const TICK_MS = 10;
 const ANSWER = 'HTTP/1.1 204';
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 
-/** Viewers who send beacons, each behind an address of its own: a process beside the bench, which measures. */
+/**
+ * Viewers who send beacons, each with its own IP address. They run in a separate process from the bench,
+ * which measures.
+ */
 class Crowd {
   readonly #sessions: readonly string[];
   readonly #sockets: Socket[] = [];
@@ -32,7 +35,7 @@ class Crowd {
     return this.#answered;
   }
 
-  /** One request on each connection, and another one for each answer. */
+  /** Sends one request on each connection, and another one after each response. */
   loop(isOn: boolean): void {
     const begins = isOn && !this.#isClosedLoop;
     this.#isClosedLoop = isOn;
@@ -88,7 +91,7 @@ process.on('message', (order: LoadOptions) => {
   clearInterval(timer);
   crowd?.loop(order.rate === null);
   if (order.rate !== null && order.rate > 0) pace(order.rate);
-  // How many were answered so far.
+  // Sends the number of responses.
   process.send?.(crowd?.answered ?? 0);
 });
 process.once('disconnect', () => process.exit());

@@ -3,7 +3,7 @@ import { median } from './report.ts';
 
 const LOOKS = 3;
 
-/** Blocks of 8 kB that the database has looked at since it began, by all connections of the pool. */
+/** Returns the total number of 8 kB blocks read by all connections of the pool. */
 async function blocks(sql: Sql): Promise<number> {
   const { max } = sql.options;
   const flush = () => sql`select pg_stat_force_next_flush(), pg_sleep(${max > 1 ? 0.02 : 0})`;
@@ -14,8 +14,8 @@ async function blocks(sql: Sql): Promise<number> {
 }
 
 /**
- * How many blocks one run of the work makes the database look at, which a busy machine does not change; what looking
- * costs is taken off. With a pool of one connection it is quick.
+ * Returns the number of blocks that the database reads for one run of the work, which is independent of the
+ * machine's load; the cost of the measurement is subtracted. A pool of one connection makes it fast.
  */
 export async function blocksOf(sql: Sql, work: () => Promise<unknown>): Promise<number> {
   const counts: { work: number; idle: number }[] = [];

@@ -2,23 +2,23 @@ import { spawn } from 'node:child_process';
 import { systemClock } from '../../src/kernel/clock.ts';
 
 const [WIDTH, HEIGHT, FPS] = [640, 360, 30];
-/** Milliseconds of the time of day, each bit a square of the picture. */
+/** Number of bits of the time of day in milliseconds, each drawn as a square in the video. */
 const BITS = 27;
 const SQUARE = 20;
 
-/** Another encoder than the system's ffmpeg by RTMP. */
+/** Output of a camera by a program other than the system's ffmpeg. */
 export interface CameraOutput {
   program: string;
-  /** After the options of the picture. */
+  /** Arguments after the video options. */
   args: readonly string[];
 }
 
 const AAC = ['-c:a', 'aac', '-b:a', '96k', '-shortest'];
 
 /**
- * A camera: its picture is grey noise that moves, with the time in the first rows.
+ * Starts a camera: its video is moving gray noise with the time in the first rows.
  *
- * @param to an address of RTMP, or something else.
+ * @param to an RTMP URL, or another output.
  */
 export function startCamera(to: string | CameraOutput, gopSec: number): { pid: number; stop(): void } {
   const size = WIDTH * HEIGHT;
@@ -53,7 +53,8 @@ export function startCamera(to: string | CameraOutput, gopSec: number): { pid: n
   const timer = setInterval(() => {
     const due = ((performance.now() - startedMs) / 1000) * FPS;
     for (; frame < due; frame += 1) {
-      // What the encoder has no time for is dropped, as a camera does: its own delay is not measured here.
+      // Frames that the encoder cannot take are dropped, as a camera does: the encoder's own delay is not
+      // measured here.
       if (child.stdin.writableLength > size || frame < due - 1) continue;
       const picture = Buffer.alloc(size, 64 + (frame % 64));
       const now = systemClock.ms() % 86_400_000;
@@ -75,9 +76,9 @@ export function startCamera(to: string | CameraOutput, gopSec: number): { pid: n
 }
 
 /**
- * Reads the time out of each picture that is shown, and tells how old it is.
+ * Returns a page script that reads the time from each displayed frame and records its age.
  *
- * @param mostSec what is older is taken for a picture that was not read well.
+ * @param mostSec maximum age; a frame that seems older was misread.
  */
 export const readerOf = (mostSec: number): string => `
 window.delays = []; window.stalls = 0; window.firstAt = null;

@@ -3,11 +3,11 @@ import type { Guard } from '../../src/media/ffmpeg/guard.ts';
 
 export interface Cost {
   wallSec: number;
-  /** User and system time of all programs that were started and have ended; not of those in a sandbox of their own. */
+  /** User and system time of all ended child programs, except those in a separate sandbox. */
   cpuSec: number;
 }
 
-/** What the programs take that `work` starts. */
+/** Measures the cost of the programs that `work` starts. */
 export async function cost(work: () => Promise<unknown>): Promise<Cost> {
   const cpu = await childCpuSec();
   const startedMs = performance.now();
@@ -22,7 +22,10 @@ async function childCpuSec(): Promise<number> {
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** Starts programs as they are: the time of those in a sandbox is not counted as that of our children. */
+/**
+ * Starts programs without a sandbox, because the time of sandboxed ones is not counted as that of our
+ * children.
+ */
 export async function unguarded(): Promise<Guard> {
   return {
     weakness: null,

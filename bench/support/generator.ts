@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { LoadRequest } from './load.ts';
 
-/** wrk takes a tenth of what a client in JavaScript does, so the server is what it measures. */
+/**
+ * Whether wrk is installed. It uses a tenth of the CPU of a JavaScript client, so that the server is the
+ * bottleneck.
+ */
 export const hasWrk: boolean = spawnSync('wrk', ['-v']).error === undefined;
 
 /** Clients in JavaScript, where there is no wrk: one is slower than the server. */
@@ -14,20 +17,20 @@ const CLIENTS = 2;
 
 export interface Load {
   url: string;
-  /** Addresses on the same server, asked for in turn instead of `url`. */
+  /** URLs on the same server, requested in turn instead of `url`. */
   inTurn?: readonly string[];
   headers: Record<string, string>;
   connections: number;
   seconds: number;
 }
 
-/** What was answered. */
+/** Result of a load run. */
 export interface LoadResult {
   requests: number;
   seconds: number;
 }
 
-/** Sends one request after the other on each connection. @throws {Error} when one is not answered by 2xx. */
+/** Sends requests one after another on each connection. @throws {Error} when a response is not 2xx. */
 export async function sendLoad(load: Load): Promise<LoadResult> {
   const { failed, ...answered } = hasWrk ? await runWrk(load) : await runClients(load);
   if (failed > 0) throw new Error(`${failed} requests to ${load.url} failed`);

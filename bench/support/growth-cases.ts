@@ -3,13 +3,13 @@ export interface Case {
   name: string;
   /** @param letter of the workspace @returns path and query, which has a parameter already. */
   query: (letter: string) => string;
-  /** The page that begins `DEEP_ROW` rows on, against the first of the small workspace. */
+  /** Compares the page at row `DEEP_ROW` with the first one of the small workspace. */
   isDeep?: true;
 }
 
 /**
- * Reports whether the list gathers all matches where the newest rows do not fill the page, instead of reading them in
- * order: what it reads grows with the matches (docs/decisions/lists-and-ids.md#searches).
+ * Reports whether the list gathers all matches when the newest rows do not fill the page, instead of reading
+ * them in order: its reads grow with the matches (docs/decisions/lists-and-ids.md#searches).
  */
 export function gathersMatches(name: string): boolean {
   return / q=|(productId|customerEmail)=.*&(from|to)=/.test(name);
@@ -18,7 +18,7 @@ export function gathersMatches(name: string): boolean {
 /** The 1000th page of 25. */
 export const DEEP_ROW = 25_000;
 const DAY_MS = 86_400_000;
-/** The instant by which this share of the rows of so many days was made. */
+/** Returns the instant before which this share of the rows of `days` days was created. */
 const at = (share: number, days: number) =>
   encodeURIComponent(new Date(Date.now() - (1 - share) * days * DAY_MS).toISOString());
 const plain = (name: string, path: string, isDeep?: true): Case => ({
@@ -27,7 +27,7 @@ const plain = (name: string, path: string, isDeep?: true): Case => ({
   ...(isDeep === true ? { isDeep } : {}),
 });
 
-/** Searches for what only old rows have. */
+/** Searches for words that only old rows contain. */
 const OLD_WORDS = ['q=archive', 'q=half'];
 
 function list(path: string, days: number, queries: readonly string[]): Case[] {

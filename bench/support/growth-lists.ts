@@ -2,10 +2,10 @@ import { CONTENT_ROWS, type Rows } from './growth-rows.ts';
 import { SALES_ROWS } from './growth-sales-rows.ts';
 import { WORK_ROWS } from './growth-work-rows.ts';
 
-/** The rows of every list that `growth-cases.ts` asks for. */
+/** Rows of every list in `growth-cases.ts`. */
 export const ROWS: readonly Rows[] = [...CONTENT_ROWS, ...SALES_ROWS, ...WORK_ROWS];
 
-/** Those of the list that a case with this name asks for. */
+/** Returns the rows of the list that a case with this name requests. */
 export function rowsOf(name: string): Rows[] {
   const lists = ROWS.map(({ list }) => list).filter((list) => name.startsWith(list));
   const longest = lists.toSorted((a, b) => b.length - a.length)[0];

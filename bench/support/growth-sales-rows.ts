@@ -1,6 +1,6 @@
 import type { Rows } from './growth-rows.ts';
 
-/** What is sold, paid and booked; as in `growth-rows.ts`. */
+/** Rows of sales, payments and bookings; see `growth-rows.ts`. */
 
 const days = 400;
 
@@ -86,7 +86,7 @@ const CODES: Rows = {
     select bench_id('dsc', at, $3, n), $1, 'CODE' || n, 10, at, at from bench_rows($2, 400)`,
 };
 
-/** Told of by a provider two days later. */
+/** Reported by a provider two days later. */
 const PAYOUTS: Rows = {
   table: 'payout',
   list: '/me/payouts',

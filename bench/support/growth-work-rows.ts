@@ -1,6 +1,6 @@
 import type { Rows } from './growth-rows.ts';
 
-/** What comes in, what is ordered and told, and who may call; as in `growth-rows.ts`. */
+/** Rows of imports, jobs, notifications and access; see `growth-rows.ts`. */
 
 const days = 400;
 const ACCOUNT = '(select account_id from workspace where id = $1)';

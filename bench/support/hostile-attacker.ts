@@ -1,14 +1,14 @@
-/** The attacks of `bench/hostile.ts`, in a process of their own. It ends with the process that has started it. */
+/** Attacks of `bench/hostile.ts`, in a separate process. It ends with the process that has started it. */
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { emptyAggregate, emptyMessages, tinyFrames } from '../../test/rtmp/attacks.ts';
 import { RtmpClient } from '../../test/rtmp/client.ts';
 
-/** What the attacker is told: one attack. */
+/** Order to the attacker: one attack. */
 export interface AttackOrder {
   attack: string;
-  /** Where the ingest listens. */
+  /** Port of the ingest. */
   rtmpPort: number;
   certificate: { key: string; cert: string };
 }
@@ -37,7 +37,7 @@ async function flood(rtmpPort: number, bytes: Buffer): Promise<never> {
   }
 }
 
-/** An interleaved RTP packet of AAC whose access units have headers of one bit: that many empty units. */
+/** Returns an interleaved RTP packet of AAC whose access units have one-bit headers: `units` empty units. */
 function emptyUnits(sequence: number, timestamp: number, units: number): Buffer {
   const headers = Buffer.alloc(Math.ceil(units / 8));
   const packet = Buffer.alloc(4 + 12 + 2 + headers.length + 1);
@@ -55,7 +55,7 @@ const UNIT_TICKS = 1024;
 const MAX_UNITS = 54_400;
 const BACK_TICKS = 1.9 * CLOCK_RATE;
 
-/** Frames for a minute to come, then steps back, and as many frames again before those. */
+/** Returns frames for a minute in the future, then steps back, and as many frames again before those. */
 function playoutPackets(): Buffer {
   const last = MAX_UNITS * UNIT_TICKS;
   const steps = Array.from({ length: 20 }, (_, index) => emptyUnits(index + 2, last - index * BACK_TICKS, 1));
@@ -86,7 +86,7 @@ function rtspServer(packets: Buffer): Server {
         socket.write(`RTSP/1.0 200 OK\r\n${head}\r\n\r\n${body}`);
         if (method !== 'PLAY') continue;
         socket.write(packets);
-        // The bridge comes back, and gets the same again.
+        // The bridge reconnects, and gets the same again.
         setTimeout(() => socket.destroy(), SESSION_MS);
       }
     });
@@ -107,7 +107,7 @@ function hlsServer(certificate: AttackOrder['certificate']): Server {
   });
 }
 
-/** @returns the address of the source, null for an attack that connects by itself. */
+/** @returns the source URL, null for an attack that connects by itself. */
 async function attack({ attack: name, rtmpPort, certificate }: AttackOrder): Promise<string | null> {
   const listening = async (server: Server, scheme: string, path: string) => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

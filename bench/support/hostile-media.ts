@@ -1,4 +1,4 @@
-/** Ingest and bridges in one process, as the media process has them: what `bench/hostile.ts` attacks. */
+/** Ingest and bridges in one process, like the media process: the target of `bench/hostile.ts`. */
 import { Writable } from 'node:stream';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock } from '../../src/kernel/clock.ts';

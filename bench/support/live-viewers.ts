@@ -1,27 +1,27 @@
 import { Agent, get } from 'node:http';
 
-/** Whom to watch, how many, and for how long: what the process is told. */
+/** Order to the process: which broadcast to watch, number of players, and duration. */
 export interface ViewersOptions {
-  /** Address of a media playlist. */
+  /** URL of a media playlist. */
   playlist: string;
   count: number;
   seconds: number;
 }
 
-/** What the players saw. */
+/** Results of the players. */
 export interface ViewersReport {
   requests: number;
   failures: number;
   parts: number;
-  /** How long after the first of them each had the playlist with a new part, in milliseconds. */
+  /** Delay of a playlist with a new part after the first player that received it, in milliseconds. */
   p50Ms: number;
   p95Ms: number;
 }
 
-/** Until then they have all come. */
+/** Time by which all players have connected. */
 const SETTLED_MS = 3000;
 const agent = new Agent({ keepAlive: true });
-/** When the first player saw a part. */
+/** Time at which the first player saw each part. */
 const firstMs = new Map<string, number>();
 const delays: number[] = [];
 const parts = new Set<string>();
@@ -41,7 +41,7 @@ function read(address: string): Promise<string | null> {
   });
 }
 
-/** What comes next, and the address of the newest part. */
+/** Returns the query for the next part, and the URI of the newest one. */
 function edgeOf(text: string): { query: string; key: string; part: string | null } {
   const first = Number(/MEDIA-SEQUENCE:(\d+)/.exec(text)?.[1] ?? 0);
   const whole = text.match(/^#EXTINF/gm)?.length ?? 0;

@@ -1,18 +1,21 @@
 import autocannon from 'autocannon';
 
-/** What the process is to send. */
+/** Order to the process: the requests to send. */
 export interface LoadRequest {
   url: string;
-  /** Addresses on the same server, asked for in turn instead of `url`. */
+  /** URLs on the same server, requested in turn instead of `url`. */
   inTurn?: string[];
-  /** Of one request after the other. */
+  /** Headers, used by the requests in turn. */
   headers: Record<string, string>[];
   connections: number;
   /** Default: until it is killed. */
   seconds?: number;
 }
 
-/** Sends requests with these headers in turn: a process of its own, so that it can be told apart. */
+/**
+ * Sends requests with these headers in turn, in a separate process so that its cost can be measured
+ * separately.
+ */
 process.once('message', async ({ url, inTurn = [], headers, connections, seconds = 3600 }: LoadRequest) => {
   const asked = inTurn.length > 0 ? inTurn : [url];
   const requests = Array.from({ length: Math.max(asked.length, headers.length) }, (_, n) => ({

@@ -29,7 +29,7 @@ function parentOf(entry: string): [number, number][] {
   return stat === '' ? [] : [[Number(entry), Number(stat.slice(stat.lastIndexOf(') ') + 2).split(' ')[1])]];
 }
 
-/** Nothing of a process that has ended. */
+/** Reads the file; empty for an ended process. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');

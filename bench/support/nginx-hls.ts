@@ -6,9 +6,9 @@ import { freePort } from '../../test/harness/platform.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
 
 export interface NginxHls {
-  /** Where an encoder publishes. */
+  /** URL to which an encoder publishes. */
   publishTo: string;
-  /** An address with a player of what is published. */
+  /** URL of a page with a player of the published stream. */
   page: string;
   untilPlayable(): Promise<void>;
   close(): Promise<void>;
@@ -19,7 +19,9 @@ const HLS_JS = fileURLToPath(new URL('../../node_modules/hls.js/dist/hls.min.js'
 const PAGE = `<!doctype html><video muted autoplay playsinline></video><script src="hls.min.js"></script>
 <script>const hls = new Hls(); hls.loadSource('hls/camera.m3u8'); hls.attachMedia(document.querySelector('video'));</script>`;
 
-/** nginx with its rtmp module, which makes HLS of segments of two seconds; null where there is none. */
+/**
+ * Starts nginx with its rtmp module, which makes HLS of segments of two seconds; null if it is not installed.
+ */
 export async function startNginxHls(): Promise<NginxHls | null> {
   if (!(hasNginx() && existsSync(MODULE))) return null;
   const port = await freePort();

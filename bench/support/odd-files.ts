@@ -1,18 +1,21 @@
-/** One odd file, as ffmpeg's own sources make it: a bright flash and a beep at the same moment, over moving pictures. */
+/**
+ * Unusual media file made of ffmpeg's own sources: a bright flash and a beep at the same moment, over moving
+ * video.
+ */
 export interface OddFile {
   name: string;
   /** Commands one after the other, each with the name of its file last; `{}` is the name of the one before. */
   steps: string[][];
-  /** The code that it is to be refused with. */
+  /** Expected error code. */
   refusal?: string;
-  /** 0.985 unless said: noise of a palette is not worth its bytes. */
+  /** 0.985 by default; lower for palette noise, which is not worth its bytes. */
   minSsim?: number;
-  /** Filters that make of its pictures what is to be shown. */
+  /** Filters that convert its video to the expected result. */
   reference?: string[];
 }
 
 const SEC = 4;
-/** When it flashes and beeps. */
+/** Time of the flash and the beep. */
 export const MARK_SEC = 2;
 const flash = `drawbox=c=white:t=fill:enable='between(t,${MARK_SEC},${MARK_SEC}.3)'`;
 
@@ -39,7 +42,7 @@ const hdr = (transfer: string) => [
   ],
   ...['-color_trc', transfer, '-color_primaries', 'bt2020', '-colorspace', 'bt2020nc', '-tag:v', 'hvc1'],
 ];
-/** As docs/decisions/transcoding.md has it shown on ordinary screens. */
+/** Tone mapping for standard screens by docs/decisions/transcoding.md. */
 const TONE_MAPPED = [
   'zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=hable:desat=0',
   'zscale=t=bt709:m=bt709:r=tv,format=yuv420p',

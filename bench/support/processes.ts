@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of `/proc/<pid>/stat` (proc_pid_stat(5)). */
+/** Unit of the times in `/proc/<pid>/stat` (proc_pid_stat(5)). */
 const TICKS_PER_SEC = 100;
 
 /**
- * Processor time in seconds of a process and all below it, PostgreSQL with them: what they used since they began, and
- * what those used that have ended. Two calls give what the time between took, whatever else the machine does.
+ * Returns the processor time in seconds of a process and its descendants, including PostgreSQL and ended
+ * processes. The difference of two calls is independent of other load on the machine.
  */
 export function processorSeconds(pid: number): number {
   const processes = new Map<number, { parent: number; seconds: number }>();
@@ -28,7 +28,7 @@ export function ownSeconds(pid: number): number {
   return (Number(user) + Number(system)) / TICKS_PER_SEC;
 }
 
-/** What follows the name; nothing of a process that has ended. */
+/** Returns the fields after the name; empty for an ended process. */
 function statOf(pid: string): string[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -38,13 +38,15 @@ function statOf(pid: string): string[] {
   }
 }
 
-/** For how many seconds the main thread of a process ran or waited for a processor, since it began: it was not idle. */
+/** Returns the seconds that the main thread of a process ran or was runnable since its start. */
 export function busySeconds(pid: number): number {
   const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
   return (Number(ran) + Number(waited)) / 1e9;
 }
 
-/** Processor time in seconds of everything that ran on the machine since it began: also of what is in a sandbox of its own. */
+/**
+ * Returns the processor time in seconds of the whole machine since its boot, including sandboxed processes.
+ */
 export function machineSeconds(): number {
   const [user, nice, system, , , interrupts, softInterrupts] = readFileSync('/proc/stat', 'utf8')
     .split('\n', 1)

@@ -1,4 +1,4 @@
-/** `npm run bench -- quick`: as short as it may be to say whether something became slower. */
+/** `npm run bench -- quick`: the shortest run that detects regressions. */
 export const isQuick: boolean = process.argv.includes('--quick');
 
 /** One figure of a benchmark, printed as a JSON line; ratios are against a baseline of the same run. */
@@ -6,7 +6,7 @@ export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What the figure should reach, such as `>= 0.25`. */
+  /** Target of the figure, such as `>= 0.25`. */
   target: string;
 }
 

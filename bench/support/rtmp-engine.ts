@@ -7,7 +7,7 @@ export interface RtmpServer {
   /** The process that does the work. */
   pid: number;
   publishUrl(index: number): string;
-  /** Empty before the publish has begun. */
+  /** Returns the read URL; empty before the publish has begun. */
   readUrl(index: number): string;
   stop(): Promise<void>;
 }
@@ -21,10 +21,10 @@ export function encodeSource(path: string): void {
   execFileSync('ffmpeg', args.split(' '));
 }
 
-/** Our ingest alone, in a process. */
+/** Starts only our ingest, in a process. */
 export async function startEngine(): Promise<RtmpServer> {
   const main = join(import.meta.dirname, '../../test/rtmp/engine-main.ts');
-  // As the media process is started.
+  // Started with the flags of the media process.
   const child = fork(main, { execArgv: ['--max-semi-space-size=1'] });
   const readPorts: number[] = [];
   let port = 0;

@@ -1,8 +1,8 @@
 import { startTestApp } from '../../test/harness/app.ts';
 import { addVideo, FOLDER, madeUpFiles } from '../../test/videos/fixture.ts';
 
-/** The whole program with one video whose segments are as large as those of 1080 lines; ends with its parent. */
-/** More than this program keeps in memory. */
+/** Runs the whole program with one video whose segments have the size of 1080p; ends with its parent. */
+/** More than the program caches in memory. */
 const SEGMENTS = 100;
 const app = await startTestApp();
 const { account } = await app.createKey();

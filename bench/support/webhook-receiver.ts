@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 
 /**
- * An HTTPS receiver in a process of its own that answers 200 to everything. Arguments: files of its key and
- * certificate, and how many milliseconds an answer takes. Tells its port, and how many requests it has had whenever it is asked.
+ * HTTPS receiver in a separate process that responds to all requests with 200. Arguments: files of its key
+ * and certificate, and the delay of a response in milliseconds. Sends its port, and on request the number of
+ * its requests.
  */
 const [keyFile = '', certFile = '', delayMs = '0'] = process.argv.slice(2);
 let requests = 0;

@@ -1,7 +1,7 @@
 /**
- * Code that says the same in ASCII. V8 keeps the text of a program for as long as it runs, and with one letter beyond
- * Latin-1 it takes two bytes for each of all (docs/decisions/startup-and-idle.md#one-bundle). No template of ours or of a
- * package has such letters where it is read raw.
+ * Converts code to ASCII by escaping other characters. V8 keeps the source of a program in memory, and a
+ * single character beyond Latin-1 doubles its size (docs/decisions/startup-and-idle.md#one-bundle). No
+ * template literal of ours or of a package contains such characters where its raw text is read.
  */
 export function toAscii(code) {
   // A backslash before the letter, itself not escaped, begins the escape that is written.
@@ -10,7 +10,7 @@ export function toAscii(code) {
   );
 }
 
-/** Without its backslash. */
+/** Returns the escape without its backslash. */
 function escaped(unit) {
   return `u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

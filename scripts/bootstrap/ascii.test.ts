@@ -12,7 +12,7 @@ const EXPRESSIONS = [
   `(() => { const größe = { ключ: 'x' }; return größe.ключ + Object.keys(größe)[0]; })() // …`,
 ];
 
-test('code says the same in ASCII', () => {
+test('code keeps its meaning in ASCII', () => {
   for (const expression of EXPRESSIONS) {
     const written = toAscii(expression);
     assert.match(written, /^[\0-\x7f]*$/, expression);

@@ -2,8 +2,8 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Removes the oldest files below a folder until the others take no more than so many bytes. Node keeps compiled code by
- * the names of files, and takes none away: each new bundle has new names.
+ * Deletes the oldest files below a folder until the rest fits into `bytes`. Node stores compiled code by file
+ * name and never deletes it, and each new bundle has new names.
  */
 export function trimFolder(folder, bytes) {
   let left = bytes;
@@ -24,7 +24,7 @@ function filesBelow(folder) {
   }
 }
 
-/** Another start may be at it too. */
+/** Another start may delete it concurrently. */
 function lookAt(path) {
   const found = statSync(path, { throwIfNoEntry: false });
   return found === undefined ? [] : [{ path, size: found.size, mtimeMs: found.mtimeMs }];

@@ -8,7 +8,7 @@ import { trimFolder } from './compiled.mjs';
 const folder = mkdtempSync(join(tmpdir(), 'marquee-compiled-'));
 after(() => rmSync(folder, { recursive: true }));
 
-test('the newest files stay, up to so many bytes', () => {
+test('the newest files are retained up to the size limit', () => {
   const below = join(folder, 'v26-x64');
   mkdirSync(below);
   for (const [index, name] of ['oldest', 'older', 'newer', 'newest'].entries()) {

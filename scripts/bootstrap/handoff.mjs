@@ -4,8 +4,8 @@ import { delimiter, join } from 'node:path';
 import { ROOT } from './stop.mjs';
 
 /**
- * Runs a program in our place: same terminal, signals passed on, its end is our end. The channel between us
- * closes when we are killed, so the program hears of it (`disconnect`) and drains.
+ * Runs a program in place of this process: same terminal, forwarded signals, same exit status. The IPC
+ * channel closes when this process is killed; the program receives `disconnect` and drains.
  */
 export function handOver(program, args, env) {
   const path = `${join(ROOT, 'node_modules/.bin')}${delimiter}${env.PATH ?? ''}`;
@@ -24,7 +24,7 @@ export function handOver(program, args, env) {
   if (process.env.npm_lifecycle_event !== undefined) watchParent(() => child.kill('SIGTERM'));
 }
 
-/** npm passes SIGTERM on, but it cannot pass on its own kill -9: then another process becomes our parent. */
+/** npm forwards SIGTERM, but cannot forward its own kill -9: then another process becomes the parent. */
 function watchParent(onGone) {
   const parent = process.ppid;
   setInterval(() => {

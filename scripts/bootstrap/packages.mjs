@@ -13,7 +13,7 @@ export function nodePath() {
   return join(MODULES, 'node/bin/node');
 }
 
-/** `npm ci` when the lock file asks for anything that is not there. */
+/** Runs `npm ci` if a package of the lock file is missing. */
 export function installPackages({ dev }) {
   const lock = readOr(join(ROOT, 'package-lock.json'));
   const state = `${createHash('sha256').update(lock).digest('hex')} ${process.platform} ${process.arch}`;
@@ -27,7 +27,7 @@ export function installPackages({ dev }) {
   stamp(STAMP, `${state} ${missing(lock, true) ? 'server' : 'all'}`);
 }
 
-/** Whether npm's own record of node_modules lacks a package of the lock file. */
+/** Reports whether npm's record of node_modules lacks a package of the lock file. */
 function missing(lock, dev) {
   const installed = JSON.parse(readOr(join(MODULES, '.package-lock.json'), '{}')).packages ?? {};
   return Object.entries(JSON.parse(lock).packages).some(
@@ -41,8 +41,8 @@ function missing(lock, dev) {
 }
 
 /**
- * What install scripts do, where npm skipped them: it runs only those that `allowScripts` of package.json names,
- * and none when its owner has set `ignore-scripts`.
+ * Performs the steps of install scripts that npm skipped: npm runs only those listed in `allowScripts` of
+ * package.json, and none if the user has set `ignore-scripts`.
  */
 function finishInstall() {
   if (!existsSync(nodePath())) {
@@ -66,7 +66,7 @@ function finishInstall() {
   }
 }
 
-/** Whether the operator told npm, by its configuration or the environment, to run no scripts of packages. */
+/** Reports whether the operator disabled install scripts by npm's configuration or the environment. */
 function ignoresScripts() {
   const { stdout } = spawnSync('npm', ['config', 'get', 'ignore-scripts'], { cwd: ROOT, encoding: 'utf8' });
   return stdout?.trim() === 'true';

@@ -38,7 +38,7 @@ export function ensureFfmpeg(env) {
   stamp(STAMP, state() ?? '');
 }
 
-/** What is wrong with the installed ffmpeg, or null. */
+/** Returns the problem with the installed ffmpeg, or null. */
 function lackOf([ffmpeg, ffprobe]) {
   const say = (args) => {
     const { status, stdout } = spawnSync(ffmpeg, ['-hide_banner', ...args], { encoding: 'utf8' });
@@ -47,7 +47,7 @@ function lackOf([ffmpeg, ffprobe]) {
   const version = /^ffmpeg version (\S+)/m.exec(say(['-version']))?.[1];
   if (version === undefined || find([ffprobe]) === undefined) return 'ffmpeg or ffprobe is not installed';
   const [, major, minor] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
-  // A build from a git snapshot has no number; it is newer than any release we would refuse.
+  // A build from a git snapshot has no number; it is newer than any unsupported release.
   if (major !== undefined && Number(major) + Number(minor) / 100 < 5.01) {
     return `ffmpeg ${version} is too old, 5.1 or newer is needed`;
   }
@@ -59,8 +59,8 @@ function lackOf([ffmpeg, ffprobe]) {
 }
 
 /**
- * Bubblewrap, which shuts ffmpeg in on Linux. Where it is missing the platform says so and runs all the same, so it is
- * tried to be installed once.
+ * Tries once to install Bubblewrap, the sandbox of ffmpeg on Linux. Without it the platform logs a warning
+ * and runs unsandboxed.
  */
 export function ensureSandbox() {
   if (process.platform !== 'linux' || find(['bwrap']) !== undefined || stamped(SANDBOX_STAMP, 'tried'))
@@ -92,7 +92,7 @@ export function ensureChromium(env) {
   return installed;
 }
 
-/** A Valkey or Redis server for the tests that want one; without it they are skipped by name. */
+/** Installs a Valkey or Redis server for the tests that need one; without it they are skipped by name. */
 export function ensureCounterStore() {
   const names = ['valkey-server', 'redis-server'];
   if (find(names) !== undefined) return;
@@ -108,7 +108,10 @@ export function ensureCounterStore() {
 
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 
-/** nginx with its rtmp module, a destination for restreams; without it tests that want one are skipped by name. */
+/**
+ * Installs nginx with its rtmp module, a destination for restreams; without it the tests that need it are
+ * skipped by name.
+ */
 export function ensureRtmpServer() {
   const missing = () => find(['nginx', '/usr/sbin/nginx']) === undefined || !existsSync(RTMP_MODULE);
   if (!missing() || manager() !== 'apt-get') return;
@@ -138,7 +141,7 @@ export function ensureJanus(env) {
   process.stderr.write(`marquee: ${lack}; ${advice('janus')}\n`);
 }
 
-/** coturn, a TURN server for the tests that want one; without it they are skipped by name. */
+/** Installs coturn, a TURN server for the tests that need one; without it they are skipped by name. */
 export function ensureTurnServer() {
   if (process.platform !== 'linux' || find(['turnserver']) !== undefined || manager() !== 'apt-get') return;
   install('coturn', { apt: ['coturn'] }, 'no TURN server for the tests', 'coturn');
@@ -147,7 +150,10 @@ export function ensureTurnServer() {
   }
 }
 
-/** wrk, which sends requests faster than the platform answers; without it benches use clients in JavaScript. */
+/**
+ * Installs wrk, which sends requests faster than the platform responds; without it benchmarks use JavaScript
+ * clients.
+ */
 export function ensureLoadGenerator() {
   if (find(['wrk']) !== undefined) return;
   install('wrk', { apt: ['wrk'], brew: ['wrk'] }, 'no wrk, the load generator of the benches');
@@ -156,7 +162,7 @@ export function ensureLoadGenerator() {
   }
 }
 
-/** OBS Studio and a screen for it, an encoder that people use; without it the test that wants it is skipped by name. */
+/** Installs OBS Studio and a virtual screen; without it the tests that need it are skipped by name. */
 export function ensureObs() {
   const missing = () => ['obs', 'Xvfb', 'dbus-run-session'].some((name) => find([name]) === undefined);
   if (process.platform !== 'linux' || !missing() || manager() !== 'apt-get') return;
@@ -215,10 +221,8 @@ function advice(name) {
 }
 
 /**
- * Runs the system's package manager, as root or with a sudo that asks nothing, after saying what for; never when
+ * Runs the system's package manager, as root or with passwordless sudo, after stating the reason; never if
  * MARQUEE_NO_SYSTEM_INSTALL is set.
- *
- * @param service of the package, which is neither started nor enabled: the platform runs the program itself.
  */
 function install(name, packages, reason, service) {
   if (process.env.MARQUEE_NO_SYSTEM_INSTALL) return;

@@ -1,6 +1,8 @@
 import { toAscii } from './ascii.mjs';
 
-/** How Vite makes the bundle of the server (`server.mjs`): our code and its packages, readable, in few files. */
+/**
+ * Vite configuration of the server bundle (`server.mjs`): our code and its packages, readable, in few files.
+ */
 const source = (path) => new URL(`../../src/${path}.ts`, import.meta.url).pathname;
 
 function writeAscii(file) {
@@ -15,7 +17,7 @@ export default {
   resolve: { conditions: ['node'], mainFields: [] },
   ssr: {
     noExternal: true,
-    // They load compiled libraries that lie beside them.
+    // These packages load native libraries from their own folders.
     external: ['@napi-rs/image', '@node-rs/argon2'],
     resolve: { conditions: ['node'], externalConditions: ['node'], mainFields: [] },
   },
@@ -35,7 +37,7 @@ export default {
       output: {
         entryFileNames: '[name].mjs',
         chunkFileNames: '[name]-[hash].mjs',
-        // But the names of files. Licences lie in node_modules.
+        // File names are the exception. Licenses are in node_modules.
         comments: false,
       },
     },

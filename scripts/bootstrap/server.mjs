@@ -7,16 +7,17 @@ import { hashOf } from './sources.mjs';
 import { ROOT } from './stop.mjs';
 
 const BUNDLES = join(ROOT, '.cache/server');
-/** The newest bundles are kept: an older program that still runs loads parts of its own later. */
+/** Number of retained bundles: a running older program loads some of its chunks later. */
 const KEPT = 3;
-/** Of compiled code: some ten times what a bundle and the sources of the tests have. */
+/** Maximum size of compiled code, about ten times that of a bundle and the sources of the tests. */
 const COMPILED_BYTES = 256 * 2 ** 20;
 
 /**
- * The programs of the server in few files, which take a quarter of the time to load and half of the memory
- * (docs/decisions/startup-and-idle.md#one-bundle). The sources stay what is run by tests and where there is no bundle.
+ * Builds the server programs into few files, which load in a quarter of the time and use half the memory
+ * (docs/decisions/startup-and-idle.md#one-bundle). Tests, and installations without a bundle, run the
+ * sources.
  *
- * @returns the folder of the bundle for the sources as they are, or null where there is none and none could be made.
+ * @returns the folder of the bundle for the current sources, or null if it neither exists nor can be built.
  */
 export function serverBundle({ build }) {
   const folder = join(BUNDLES, hashOf(['src', 'scripts/bootstrap']).slice(0, 16));
@@ -43,7 +44,7 @@ function buildServer(folder) {
   try {
     if (status === 0) renameSync(made, folder);
   } catch {
-    // Another start was quicker.
+    // A concurrent start has created it.
   }
   rmSync(made, { recursive: true, force: true });
   if (!existsSync(folder)) return false;

@@ -6,8 +6,8 @@ import { ROOT, readOr, stamp } from './stop.mjs';
 const LEFT_OUT = /[\\/](?:dist|node_modules)[\\/]|[.]test[.]ts$/;
 
 /**
- * A hash of what stands in the files of these folders of the checkout, and in the lock file. What it found is kept with
- * the sizes and times of the files, so that nothing is read again until one of those differs.
+ * Returns a hash of the files in these folders of the checkout and of the lock file. It is cached with the
+ * sizes and times of the files, so that files are read again only after one of those changes.
  */
 export function hashOf(folders) {
   const paths = [

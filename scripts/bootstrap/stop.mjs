@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 /** The checkout. */
 export const ROOT = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../..');
 
-/** Ends the bootstrap with one line that says what to do. */
+/** Ends the bootstrap with one line that states the remedy. */
 export class Stop extends Error {}
 
 /** The text of a file, or an empty one when there is none. */
@@ -16,7 +16,7 @@ export function readOr(path, fallback = '') {
   }
 }
 
-/** A stamp tells that a step was done for exactly this state of its inputs. */
+/** Reports whether the stamp shows that a step ran for exactly this state of its inputs. */
 export function stamped(path, state) {
   return readOr(path) === state;
 }

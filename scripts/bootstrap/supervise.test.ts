@@ -35,7 +35,7 @@ after(() => rm(folder, { recursive: true, force: true }));
 interface Run {
   /** The first process. */
   parent: ChildProcess;
-  /** Of the programs at the end of the chain, one after the other. */
+  /** Process IDs of the programs at the end of the chain, in order. */
   pids: number[];
   errors(): string;
 }
@@ -43,7 +43,7 @@ interface Run {
 async function run(command: string, args: string[], environment: Record<string, string> = {}): Promise<Run> {
   await rm(join(folder, 'drained'), { force: true });
   const env: NodeJS.ProcessEnv = { ...process.env, ...environment };
-  // Of the npm that runs these tests.
+  // Set by the npm process that runs these tests.
   delete env.npm_lifecycle_event;
   const parent = spawn(command, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env });
   let errors = '';
@@ -67,7 +67,7 @@ async function drained(pid = -1): Promise<void> {
   await waitFor(ended, { message: 'the program to end' });
 }
 
-test('a killed program is started again, with the reason, and the supervisor ends with it when asked to', async () => {
+test('a killed program is restarted with the reason logged, and ends with the supervisor', async () => {
   const { parent, pids, errors } = await supervise();
   process.kill(pids[0] ?? -1, 'SIGKILL');
   const second = await waitFor(() => pids[1], { timeoutMs: 10_000, message: 'the second start' });

@@ -16,8 +16,9 @@ import { ROOT, stamp, stamped } from './stop.mjs';
 const FOLDER = join(ROOT, '.cache/peers');
 
 /**
- * Programs that tests talk to and that are no packages of ours: one pinned version each, checked by Go against its
- * public checksum database, by cargo against its index, by apt against the keys of Debian. The platform never needs them.
+ * Programs that tests use and that are not npm packages: one pinned version each, verified by Go against its
+ * public checksum database, by cargo against its index, by apt against the keys of Debian. The platform never
+ * needs them.
  */
 export const PEERS = {
   // An S3 server over a folder, Apache-2.0.
@@ -33,12 +34,12 @@ export const PEERS = {
   oasdiff: { version: 'v1.29.1', build: go('github.com/oasdiff/oasdiff', 'oasdiff') },
   // A client in Python out of an OpenAPI document, and calls of every kind out of one; both MIT.
   'openapi-python-client': { version: '0.26.2', build: pip('openapi-python-client'), isLong: true },
-  // The newest ffmpeg, in a package of Python, GPL-3; beside the ffmpeg of the system. It has no ffprobe.
+  // Newest ffmpeg, from a Python package, GPL-3; used in addition to the system's ffmpeg. It has no ffprobe.
   'ffmpeg-current': {
     version: '0.8.1',
     build: pipProgram('imageio-ffmpeg', 'imageio_ffmpeg/binaries', 'ffmpeg'),
   },
-  // What the API of Stripe takes and answers, MIT: it checks parameters, and knows no state.
+  // Mock of the Stripe API, MIT: it validates parameters and is stateless.
   'stripe-mock': {
     version: 'v0.203.0',
     build: go('github.com/stripe/stripe-mock', 'stripe-mock'),
@@ -126,7 +127,7 @@ function pipProgram(name, path, program) {
   };
 }
 
-/** A folder with what packages of one source hold; nothing is installed. Libraries are the system's. */
+/** Extracts the packages of one source into a folder without installing them. Libraries are the system's. */
 function debian(packages, { program }) {
   return ({ version, folder, timeoutMs }) => {
     const made = join(folder, 'root');
@@ -153,12 +154,13 @@ const OBS_PACKAGES = [
   'libssl3t64',
   'fonts-dejavu-core',
 ];
-/** Of the tree that bubblewrap makes its root. */
+/** Path inside the tree that bubblewrap mounts as root. */
 const OBS_PLUGINS = 'usr/lib/x86_64-linux-gnu/obs-plugins';
 
 /**
- * A folder with OBS and all that it needs, for bubblewrap to run it in. libdatachannel comes in a package of Rust that holds its
- * sources; cargo, cmake and a compiler build it and OBS's own plugin for it, whose sources are Debian's.
+ * Builds a folder with OBS and its dependencies, for bubblewrap to run it in. libdatachannel comes in a Rust
+ * package that contains its sources; cargo, cmake and a compiler build it and OBS's own plugin for it, whose
+ * sources are Debian's.
  */
 function obsWithWhip(suite, crate) {
   return ({ folder, timeoutMs }) => {
@@ -251,7 +253,7 @@ const ACCOUNTS = {
   hosts: '127.0.0.1 localhost\n',
 };
 
-/** Where apt gets Debian itself from, not its updates; undefined where this is no Debian. */
+/** Returns the mirror from which apt gets Debian itself, not its updates; undefined on other systems. */
 function mirrorOfDebian() {
   const asked = [
     'indextargets',
@@ -270,14 +272,10 @@ function run(program, args, options) {
   return error === undefined ? `${program} ${args[0]} failed` : error.message;
 }
 
-/** `npm test` waits no longer for one: Go builds in seconds what it has built before, and in minutes what not. */
+/** Maximum wait of `npm test` for one peer: Go takes seconds with a build cache, minutes without. */
 const SHORT_MS = 40_000;
 
-/**
- * Gets what the tests can use, once for each version; tests without it are skipped.
- *
- * @param long whether the long forms run too, which need more.
- */
+/** Installs the optional test programs, once for each version; tests without them are skipped. */
 export function tryPeers(long) {
   for (const [name, { version, isLong, timeoutMs = 300_000 }] of Object.entries(PEERS)) {
     if (isLong === true && !long) continue;

@@ -51,7 +51,7 @@ interface Declared {
   events: EventCatalogue['definitions'];
 }
 
-/** What the program declares; it is composed once for all artefacts. */
+/** Loads the program's declarations; it is composed once for all artifacts. */
 function declaredBy(database: TestDatabase): Promise<Declared> {
   const known = declared.get(database) ?? compose(database);
   declared.set(database, known);

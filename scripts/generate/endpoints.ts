@@ -82,7 +82,10 @@ function limit({ bucket, per, param, max, windowSec }: Limit): string {
   return `${max} in ${windowSec} s for each ${what} (${bucket})`;
 }
 
-/** Where each operation is declared. A name that is put together stands for what nobody else declares. */
+/**
+ * Finds the file that declares each operation. A computed operation name matches the operations not declared
+ * elsewhere.
+ */
 function readSources(): (operationId: string) => string {
   const names = new Map<string, string>();
   const templates: [pattern: RegExp, file: string][] = [];

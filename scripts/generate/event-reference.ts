@@ -25,7 +25,7 @@ ${rows.join('\n')}
 ${[...families].map(([family, events]) => familySection(family, events)).join('\n')}`;
 }
 
-/** As GitHub makes them of a heading. */
+/** Returns the anchor that GitHub generates for a heading. */
 function anchorOf(type: string): string {
   return type.replaceAll('.', '');
 }

@@ -9,7 +9,7 @@ interface Lines {
   line: string;
 }
 
-/** The whole schema of a migrated database as text that depends on nothing but the migrations. */
+/** Returns the schema of a migrated database as text that depends only on the migrations. */
 export async function schemaSnapshot(sql: Sql): Promise<string> {
   const tables = await sql<{ name: string; tail: string }[]>`
     select c.relname as name, concat(

@@ -2,7 +2,7 @@ import { PLANS, type PlanLimits } from '../../src/kernel/plans.ts';
 import type { Release } from '../../src/kernel/release.ts';
 import { RELEASES } from '../../src/kernel/releases.ts';
 
-/** The document with a table, or other lines, between the two comments that mark its place. */
+/** Replaces the lines between the two marker comments of a document. */
 function withTable(document: string, name: string, table: string[]): string {
   const [first, last] = [`<!-- ${name}: written by npm run generate -->`, `<!-- end of ${name} -->`];
   const begin = document.indexOf(first);

@@ -10,7 +10,7 @@ type Generated<T> =
     : ColumnType<T, T | undefined, T>;
 `;
 
-/** What the driver makes of a column, or takes for it. */
+/** TypeScript type of each column type, as the driver reads and accepts it. */
 const TYPES: Readonly<Record<string, string>> = {
   bigint: 'number',
   boolean: 'boolean',
@@ -30,7 +30,7 @@ interface Column {
   column: string;
   type: string;
   nullable: boolean;
-  /** PostgreSQL finds a value where an insert gives none. */
+  /** PostgreSQL has a default if an insert omits the value. */
   filled: boolean;
 }
 
@@ -107,7 +107,7 @@ function columnsWithList(tables: [string, Column[]][], lists: Lists) {
   });
 }
 
-/** On one line where it fits, as the formatter has it. */
+/** Formats the list on one line if it fits, like the formatter. */
 function literal(list: readonly (string | number)[]): string {
   const values = list.map((value) =>
     typeof value === 'number' ? value : `'${value.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`,

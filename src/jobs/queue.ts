@@ -12,7 +12,7 @@ export interface Jobs extends JobQueue {
   readonly names: readonly string[];
   /** Wakes the workers if the committed transaction added or canceled a job. */
   committed(tx: Tx): void;
-  /** Returns what is wrong with the payload or the name, or null. */
+  /** Validates the name and payload. Returns a message, or null when both are valid. */
   validate(name: string, payload: unknown): string | null;
   /** Returns the definition. @throws {Error} when it is not registered, or another one has its name. */
   registered(job: JobDefinition): JobDefinition;

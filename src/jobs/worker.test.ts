@@ -223,7 +223,7 @@ test('a run whose job was taken over is aborted, cannot confirm and changes noth
   await enqueue('x');
   const first = await waitFor(() => held[0]);
   await open.db.transaction().execute((tx) => first.confirm(tx));
-  // As another node does when the lease has expired.
+  // Simulates another node that requeues a job with an expired lease.
   await requeueRunning(open.db);
   await assert.rejects(
     open.db.transaction().execute((tx) => first.confirm(tx)),

@@ -21,7 +21,7 @@ export interface FactRow {
   status: number;
 }
 
-/** What a sum is called, and how much it is. Sums of nothing are left out. */
+/** Rollup values by name. Zero values are omitted. */
 export type Sums = Map<string, number>;
 
 const DAY = 86_400_000;
@@ -51,7 +51,7 @@ function recount(rows: readonly FactRow[], closedUntil: number): Sums {
   return sums;
 }
 
-/** Spans of more than a quarter-hour, in minutes: what is read over days and years is in few of them. */
+/** Rollup intervals longer than a quarter-hour, in minutes, so that reads of days and years need few rows. */
 const LONG = [60, 240, 1440, 4 * 1440, 16 * 1440, 64 * 1440];
 
 class Recount extends Map<string, number> {
@@ -159,7 +159,7 @@ function firstOfTheirNumber(human: readonly FactRow[]): FactRow[] {
   );
 }
 
-/** Those of the session with the hundred numbers before, the nearest first. */
+/** Returns the session's beacons with the hundred preceding sequence numbers, nearest first. */
 function before(beacon: FactRow, beacons: readonly FactRow[]): FactRow[] {
   const distance = (other: FactRow) => (beacon.number ?? 0) - (other.number ?? 0);
   return beacons
@@ -215,7 +215,7 @@ function countSeconds(sums: Recount, previous: FactRow, beacon: FactRow, watched
   }
 }
 
-/** Each viewer of a day once for each of what they are counted by, where they were first. */
+/** Counts each viewer of a day once per breakdown value, at the first occurrence. */
 function countViewers(sums: Recount, signs: readonly FactRow[]): void {
   const seen = new Set<string>();
   for (const sign of signs) {
@@ -287,7 +287,7 @@ const KEYS = new Set([
   'is_owner',
 ]);
 
-/** What the tables of sums have for these workspaces. */
+/** Returns the stored rollups of these workspaces. */
 async function readSums(sql: Sql, prefix: string): Promise<Sums> {
   const sums: Sums = new Map();
   const of = (table: string) => sql`select * from ${sql(table)} where starts_with(workspace_id, ${prefix})`;
@@ -320,14 +320,14 @@ async function readSums(sql: Sql, prefix: string): Promise<Sums> {
   return sums;
 }
 
-/** Those of the workspaces whose ids begin so that are not what they have to be, in words. */
+/** Returns messages for the incorrect rollups of workspaces whose IDs have this prefix. */
 export async function findRollupErrors(sql: Sql, prefix: string): Promise<string[]> {
   const [state] = await sql`select compacted_until from rollup_state`;
   const expected = recount(await readFacts(sql, prefix), state?.compacted_until?.getTime() ?? 0);
   return differences(await readSums(sql, prefix), expected);
 }
 
-/** The sums that are not what they have to be, in words. */
+/** Returns messages for the rollups that differ from the expected ones. */
 function differences(actual: Sums, expected: Sums): string[] {
   const names = new Set([...actual.keys(), ...expected.keys()]);
   return [...names]

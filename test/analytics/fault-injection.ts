@@ -80,7 +80,7 @@ export async function openFaultInjection() {
     await sums.rebuild('2026-11-19', '2026-11-22');
     await assertEqual(prefix);
   }
-  /** Hours pass, and spans are over. */
+  /** Advances the clock by hours, so that intervals end, and performs an action. */
   async function perform(act: string, sums: ReturnType<typeof open>): Promise<void> {
     clock.advance(200 * 60_000);
     if (act === 'run') await sums.run();

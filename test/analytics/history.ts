@@ -102,7 +102,7 @@ const changeWithin = (steps: number) =>
 export const historyOf = (steps: number) =>
   fc.record({
     changes: fc.array(changeWithin(steps), { minLength: 1, maxLength: steps }),
-    /** What is done after each step: nothing, a run, one that is killed, two at once, or a day is made anew. */
+    /** Action after each step: none, a run, a killed run, two concurrent runs, or rebuilding a day. */
     acts: fc.array(
       fc.oneof(
         fc.constantFrom('none', 'run', 'run', 'two', 'rebuild'),
@@ -118,7 +118,7 @@ export const historyOf = (steps: number) =>
 /** Facts that are committed together. */
 export type Change = ReturnType<typeof changeWithin> extends fc.Arbitrary<infer T> ? T : never;
 
-/** In a workspace and sessions of this history alone. */
+/** Returns the event in a workspace and session of only this history. */
 export function placed(prefix: string, fact: Change['facts'][number]): UsageEvent {
   const { playbackSession, ...rest }: Omit<UsageEvent, 'workspaceId'> = fact;
   const ours = { ...rest, workspaceId: `${prefix}w` };

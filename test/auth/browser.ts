@@ -6,14 +6,14 @@ import { newAddress, PASSWORD } from './fixture.ts';
 interface Sent {
   body?: unknown;
   headers?: Record<string, string>;
-  /** An API key beside the cookie. */
+  /** API key sent in addition to the cookie. */
   key?: string;
 }
 
 /** The origin of the platform's pages, as `startTestApp` configures it. */
 export const OWN_ORIGIN = 'http://marquee.test';
 
-/** A browser with the dashboard open: it keeps the cookie, and its pages send what they have to. */
+/** Browser with an open dashboard: stores the cookie, and sends the headers that its pages send. */
 export class Browser {
   /** `name=value`, as it goes back. */
   cookie: string | null = null;
@@ -32,7 +32,7 @@ export class Browser {
     this.#origin = origin;
   }
 
-  /** The same browser on another node. */
+  /** Returns the browser on another node. */
   at(app: TestApp): Browser {
     const other = new Browser(app, { ip: this.#ip, origin: this.#origin });
     other.cookie = this.cookie;

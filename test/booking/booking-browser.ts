@@ -15,7 +15,7 @@ export class Seen {
     this.html = html;
   }
 
-  /** What people read. */
+  /** Visible text of the page. */
   get text(): string {
     return this.html
       .replace(/<(script|style|option)\b.*?<\/\1>/gs, '')
@@ -23,7 +23,7 @@ export class Seen {
       .replace(/\s+/g, ' ');
   }
 
-  /** Of this platform, wherever it runs in the test. */
+  /** Redirect target without the origin of the platform. */
   get location(): string {
     return (this.headers.get('location') ?? '').replace(ORIGIN, '');
   }
@@ -40,14 +40,14 @@ export class Seen {
     return all.filter((href) => href.includes(part));
   }
 
-  /** What the inputs of the page hold. */
+  /** Returns the values of the page's inputs. */
   fields(): Record<string, string> {
     const inputs = [...this.html.matchAll(/<input\b[^>]*name="([^"]*)"[^>]*value="([^"]*)"/g)];
     return Object.fromEntries(inputs.map(([, name = '', value = '']) => [name, value]));
   }
 }
 
-/** What came of so many in a row. */
+/** Returns the statuses of `count` consecutive actions. */
 export async function statusesOf(count: number, act: (n: number) => Promise<Seen>): Promise<number[]> {
   const statuses = [];
   for (let n = 0; n < count; n++) statuses.push((await act(n)).status);
@@ -56,7 +56,7 @@ export async function statusesOf(count: number, act: (n: number) => Promise<Seen
 export const all = (count: number, status: number) => Array.from({ length: count }, () => status);
 
 /**
- * What people do on the pages of booking, by a browser without scripts.
+ * Returns actions of customers on the booking pages, in a browser without scripts.
  *
  * @param proxiedOf another node, with TRUST_PROXY.
  */
@@ -89,7 +89,7 @@ export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
 
   let places = 0;
 
-  /** The same by a node that believes proxies, each time from somewhere else. */
+  /** Sends a form through a node that trusts proxies, each time from another IP address. */
   function sendFromAnywhere(path: string, fields: Record<string, string>, cookie = ''): Promise<Seen> {
     places += 1;
     const from = `198.18.${places >> 8}.${places & 255}`;

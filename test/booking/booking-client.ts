@@ -6,7 +6,7 @@ import { ADDRESSES, checkoutClient, headers, type Shop } from '../money/shop.ts'
 
 const ALL_DAY = [{ start: '00:00', end: '24:00' }];
 
-/** Whole hours, so many after the one that is now. */
+/** Returns a function that gives the whole hour `count` hours after the current one. */
 export function hoursOf(clock: Clock): (count: number) => string {
   return (count) => {
     const now = clock.ms();
@@ -14,7 +14,7 @@ export function hoursOf(clock: Clock): (count: number) => string {
   };
 }
 
-/** What creators and their customers do with bookings in test mode. */
+/** Returns actions of creators and their customers on bookings in test mode. */
 export function bookingClient(appOf: () => TestApp) {
   const shopping = checkoutClient(appOf);
 
@@ -85,7 +85,7 @@ export function bookingClient(appOf: () => TestApp) {
   const act = ({ key }: Shop, id: string, action: string, body: object = {}) =>
     appOf().request('POST', `/booking/bookings/${id}/${action}`, { key, body });
 
-  /** What a booking takes of the calendar. */
+  /** Returns the calendar time that a booking occupies. */
   async function busyOf(bookingId: string) {
     const rows = await appOf().container.sql<{ starts_at: Date; busy_until: Date }[]>`
       select starts_at, busy_until from calendar_busy where booking_id = ${bookingId}`;
@@ -100,7 +100,7 @@ export function bookingClient(appOf: () => TestApp) {
   }
   const mailOf = (id: string) => appOf().container.mailbox.get(id);
 
-  /** What a browser has that has followed the link to the member page. */
+  /** Returns the cookie of a browser that has followed the link to the member page. */
   async function memberCookie({ account }: Shop, email: string): Promise<string> {
     const { container, url } = appOf();
     const [owner] = await container.sql<{ username: string }[]>`

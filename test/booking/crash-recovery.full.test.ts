@@ -30,7 +30,10 @@ const start = (): Promise<RunningPlatform> =>
     },
   });
 
-/** All press Pay at a process that is killed once so many were answered. @returns how many heard nothing. */
+/**
+ * Pays all checkouts, and kills the process after `answersBefore` responses. @returns the number without a
+ * response.
+ */
 async function payAndKill(checkouts: readonly string[], answersBefore: number): Promise<number> {
   const platform = await start();
   const { pay } = checkoutClient(() => ({ ...app, url: platform.url }));
@@ -68,7 +71,8 @@ test('a process that is killed while bookings are paid leaves nothing half made'
     unheard += await payAndKill(await checkoutsOf(of, round, lesson, course), answers);
   }
   assert.ok(unheard > 0, 'somebody was paying when the process was killed');
-  // The reconciler asks the bank of each payment, and what nobody paid for ends: of a class, within a day.
+  // The reconciler queries the provider for each payment, and unpaid bookings expire: those of a class within
+  // a day.
   clock.advance(25 * HOUR_MS);
   for (const task of ['open payments', 'checkouts', 'open payments', 'checkouts']) {
     await runTask(app.container, task);
@@ -76,7 +80,7 @@ test('a process that is killed while bookings are paid leaves nothing half made'
   await assertAtRest(of);
 });
 
-/** Each booking is paid and has its place, or has neither, and was told of once. */
+/** Asserts that each booking is paid and has its slot, or has neither, and was emitted once. */
 async function assertAtRest({ account: { test: workspaceId } }: Shop): Promise<void> {
   const { sql } = app.container;
   await assertConsistent(sql, workspaceId);

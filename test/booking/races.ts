@@ -3,12 +3,12 @@ import type { TestApp } from '../harness/app.ts';
 import type { Shop } from '../money/shop.ts';
 import { bookingClient } from './booking-client.ts';
 
-/** Many customers at once who want what one can have. */
+/** Returns races of many concurrent customers for one slot or seat. */
 export function runConcurrently(appOf: () => TestApp) {
   const { product, ask, open, pay, code } = bookingClient(appOf);
   const names = (count: number) => Array.from({ length: count }, (_, index) => `Buyer${index}`);
 
-  /** All press Pay at once, with a code that is good once. */
+  /** Pays all checkouts concurrently with a discount code that can be used once. */
   async function raceForSeat(of: Shop, settings: object, where: object, count: number) {
     const { sql } = appOf().container;
     const codeId = await code(of, { code: 'ONE', percentOff: 10, maxUses: 1 });
@@ -35,7 +35,7 @@ export function runConcurrently(appOf: () => TestApp) {
     assert.deepEqual({ ...used }, { used_count: 1, reserved_count: 0 });
   }
 
-  /** All ask for it at once, by two products. */
+  /** Books one slot concurrently through two products. */
   async function raceForTime(of: Shop, startsAt: string, count: number) {
     const products = await Promise.all([product(of), product(of, { durationMin: 30 })]);
     const answers = await Promise.all(

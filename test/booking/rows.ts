@@ -1,7 +1,7 @@
 import { newId } from '../../src/kernel/ids.ts';
 import type { Container } from '../../src/main/container.ts';
 
-/** As if the product had been booked once, and the booking was over. */
+/** Inserts rows of a past booking of the product. */
 export async function bookedOnce({ sql }: Container, productId: string): Promise<void> {
   await sql`insert into booking (id, workspace_id, product_id, type, status, starts_at, ends_at, timezone,
       customer_name, customer_email, amount_cents, created_at, updated_at)

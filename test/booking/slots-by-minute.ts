@@ -9,7 +9,7 @@ import {
 import { dateFromMs } from '../../src/kernel/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/kernel/durations.ts';
 
-/** What the wall of a zone shows at every minute of five days around one: `2027-03-28T01:59`. */
+/** Local time of a zone at every minute of five days around one: `2027-03-28T01:59`. */
 export interface Walls {
   timezone: string;
   firstMs: number;
@@ -50,7 +50,7 @@ export function wallsAround(timezone: string, dayMs: number): Walls {
   return { timezone, firstMs, walls, firsts };
 }
 
-/** What is to be offered, found by going through all minutes. */
+/** Returns the expected slots, found by checking every minute. */
 function byMinute(
   { firstMs, walls, firsts }: Walls,
   weekly: AvailabilityWindows['weekly'],
@@ -105,7 +105,9 @@ const lengths = fc.record({
   bufferMin: fc.constantFrom(0, 5, 15, 30, 60),
 });
 
-/** Asserts that the rules and the long way agree, for so many weeks and lengths around one day. */
+/**
+ * Asserts that the rules and the exhaustive search agree, for `numRuns` weeks and durations around one day.
+ */
 export function assertAgreement(walls: Walls, numRuns: number): void {
   const range = { fromMs: walls.firstMs + DAY_MS, toMs: walls.firstMs + 4 * DAY_MS };
   fc.assert(

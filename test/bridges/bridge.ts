@@ -16,7 +16,7 @@ export interface RunningBridge {
   last(): BridgeReport | undefined;
   /** Waits for this status. */
   when(status: BridgeReport['status'], timeoutMs?: number): Promise<BridgeReport>;
-  /** Pictures that the stream has got, over all its publishes. */
+  /** Returns the frames that the stream has received, in all its publish sessions. */
   frames(): number;
   /** Sounds, likewise. */
   sounds(): number;

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 export const FPS = 15;
 
-/** Files of a playlist by their names: `index.m3u8`, and what it names. */
+/** Files of a playlist by name: `index.m3u8` and its segments. */
 export type HlsFiles = Map<string, Buffer>;
 
 const PICTURE = [
@@ -20,7 +20,7 @@ const CODED = [
   ...['-g', String(FPS), '-keyint_min', String(FPS), '-sc_threshold', '0', '-c:a', 'aac', '-b:a', '64k'],
 ];
 
-/** Makes a playlist with segments of one second, by a program of its own. */
+/** Creates a playlist with segments of one second in a separate process. */
 export async function makeHls(seconds: number, options: string[] = [], coded = CODED): Promise<HlsFiles> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-hls-'));
   try {

@@ -74,10 +74,10 @@ function flv(messages: readonly MediaMessage[]): Buffer {
   return Buffer.concat([Buffer.from('464c5601050000000900000000', 'hex'), ...tags]);
 }
 
-/** Where it is asked of a picture, in shares of its width and height. */
+/** Position in a video frame, in shares of its width and height. */
 type Spot = readonly [x: number, y: number];
 const MIDDLE: Spot = [0.5, 0.5];
-/** In the layout of speakers. */
+/** Position of the large tile in the speaker layout. */
 const LARGE: Spot = [0.4, 0.7];
 const BESIDE: Spot = [0.9, 0.1];
 const SIDES: readonly Spot[] = [
@@ -85,7 +85,7 @@ const SIDES: readonly Spot[] = [
   [0.95, 0.5],
 ];
 
-/** What the last whole picture is at each spot. */
+/** Returns the color of the last whole frame at each position. */
 async function seenAt(messages: readonly MediaMessage[], spots: readonly Spot[]): Promise<string[]> {
   const headers = messages.filter(({ payload }) => payload[1] === 0);
   const last = messages.findLastIndex((one) => isPicture(one) && isWhole(one));
@@ -162,7 +162,7 @@ async function broadcast(layout: BridgeLayout, view: () => RoomView | null) {
   };
 }
 
-/** How many streams of RTP Janus hands on from the room. */
+/** Returns the number of RTP streams that Janus forwards from the room. */
 async function handedOn(): Promise<number> {
   const link = await readLink(linkFile);
   assert.ok(link !== null);
@@ -191,7 +191,7 @@ const say = (guest: Guest, isOn: boolean) => guest.page.evaluate(`window.say(${i
 const ADA = { identity: 'ada', name: 'Ada' };
 const BOB = { identity: 'bob', name: 'Bob' };
 
-test('a room is one picture and one sound, before anybody comes and over whoever does', {
+test('a room broadcast is one continuous video and audio, from an empty room through all joins and leaves', {
   skip,
 }, async () => {
   let view: RoomView | null = { name: 'Round table', people: [] };
@@ -278,7 +278,7 @@ test('a stream is seen and heard in a room, and so is the room, over a Janus tha
 
   process.kill((await readLink(linkFile))?.pid ?? 0, 'SIGKILL');
   await waitFor(() => bob.told.some(({ state }) => state === 'up'), { ...PATIENT, message: 'Janus again' });
-  // Not the last picture from before.
+  // A changed color proves that it is not an old frame.
   await bob.page.evaluate(`window.paint('#a00')`);
   await shows([[MIDDLE, 'red']], 'the camera of Bob again');
   await bob.sees('brg_1');

@@ -22,7 +22,7 @@ export interface Camera {
   secured: string;
   user: string;
   password: string;
-  /** What was asked, by method. */
+  /** Requests received, by method. */
   asked: string[];
   /** Hangs up. */
   end(): void;
@@ -96,7 +96,7 @@ const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 interface Way {
   challenge: string;
-  /** What a header of the right user has. */
+  /** Returns the authorization parameters of the correct user. */
   proof(user: string, password: string, method: string, url: string): string;
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
 const SEGMENT_SEC = 1;
-/** Pictures a second. */
+/** Frames per second. */
 export const FRAME_RATE = 10;
 const WINDOW = 6;
 /** Segments that are there when a broadcast starts. */
@@ -17,23 +17,23 @@ export interface SimulatedBroadcast {
   /** `off`: 404. `on`: a segment per second. `empty`: a playlist without segments. `frozen`: none that is
    * new. `ending`: likewise, and complete; the master is 404. `broken`: 503. */
   mode: 'off' | 'on' | 'empty' | 'frozen' | 'ending' | 'broken';
-  /** Answers so far, by status and last part of the path: `200 master.m3u8`. */
+  /** Responses sent, by status and last part of the path: `200 master.m3u8`. */
   log: string[];
   /** Segments that a playlist has. */
   window: number;
-  /** How many watch, as playlists say. */
+  /** Number of viewers in the playlist header. */
   viewers: number;
   /** With `headStart` segments that are there already. */
   start(headStart?: number): void;
   /** As if the encoder sent another size from the next segment on: lines by the folders of the master's playlists. */
   change(lines: Readonly<Record<string, number>>): void;
-  /** Of the playlist as it is. */
+  /** Returns the last segment of the current playlist. */
   lastSegment(): string;
   register(app: FastifyInstance): void;
   close(): Promise<void>;
 }
 
-/** Makes `durationSec` of test picture and tone with ffmpeg. */
+/** Encodes `durationSec` of test video and tone with ffmpeg. */
 export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroadcast> {
   const folder = await mkdtemp(join(tmpdir(), 'marquee-broadcast-'));
   await encode(folder, durationSec);
@@ -120,7 +120,7 @@ export async function simulateBroadcast(durationSec = 90): Promise<SimulatedBroa
   return broadcast;
 }
 
-/** The pictures of all of them are the same. */
+/** Returns a master playlist whose variants all have the same video. */
 function masterOf(lines: Readonly<Record<string, number>>): string {
   const variants = Object.entries(lines).flatMap(([name, height]) => [
     `#EXT-X-STREAM-INF:BANDWIDTH=${height * 2000},CODECS="avc1.42c01e,mp4a.40.2",RESOLUTION=${(height * 16) / 9}x${height},FRAME-RATE=10.000`,

@@ -26,7 +26,7 @@ interface Look {
   scrollY: number;
   /** Seconds that can be gone back. */
   span: number;
-  /** Seconds since the earliest picture that can be shown. */
+  /** Seconds since the earliest available frame. */
   past: number;
 }
 
@@ -62,7 +62,7 @@ const watched = () => browser.open(`${site.url}/watch/${site.stream.id}`);
 const LONG_PAGE = `document.body.insertAdjacentHTML('beforeend',
   '<textarea aria-label="Note"></textarea><div style="height: 3000px"></div>')`;
 
-test('keys work before a click, not where somebody writes, and a pause outlasts a reconnection', async () => {
+test('shortcuts work before a click but not while text is entered, and a pause persists through a reconnection', async () => {
   goLive();
   site.broadcast.viewers = 1234;
   const { page, close } = await watched();
@@ -104,7 +104,7 @@ test('a broadcast that can be watched from before has a line to seek on, statist
   try {
     await sees(page, ({ phase, time, span }) => phase === 'live' && time > 0 && span > 45, 'the picture');
     await page.locator('.player-seek:not([hidden])').waitFor({ state: 'attached' });
-    // The controls go when nobody moves.
+    // The controls hide without mouse movement.
     const behind = (state: string) => page.locator(`.player-behind${state}`).waitFor({ state: 'attached' });
     await behind('[hidden]');
     const live = (await look(page)).time;

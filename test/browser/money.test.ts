@@ -146,7 +146,7 @@ test('a film is bought on its watch page without a script, and opens by the memb
   await member.close();
 });
 
-/** Of a page that has no colours to choose but those of the system. */
+/** Asserts that a public page is accessible and fits a phone. It follows the color scheme of the system. */
 async function assertPublicLooks(page: Page): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
   assert.deepEqual(await violationsOf(page), [], page.url());
@@ -202,7 +202,7 @@ async function code(page: Page): Promise<void> {
   await assertAccessibleInBothSchemes(page, 'a discount code');
 }
 
-/** A creator in test mode, to whom somebody has subscribed. */
+/** Creates a creator in test mode with one subscriber. */
 async function seller() {
   const user = await dashboard.user({ name: 'Grace' });
   const session = await dashboard.signedIn(user);
@@ -222,7 +222,7 @@ async function seller() {
   return user;
 }
 
-test('the dashboard shows what was sold: a member, revenue, a refund, payments as a table', async () => {
+test('the dashboard shows sales: a member, revenue, a refund, payments as a table', async () => {
   const user = await seller();
   await dashboard.visit('/dashboard/monetization', { user }, async (page) => {
     await page.getByRole('heading', { level: 1, name: 'Revenue' }).waitFor(SLOW);

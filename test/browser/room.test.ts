@@ -15,7 +15,7 @@ import { waitFor } from '../harness/wait-for.ts';
 const SLOW = { timeout: 30_000 };
 const ROOM_NAME = 'Rehearsal with Ada Lovelace';
 const GUEST_NAME = 'Бен שלום 🎷';
-/** Notes what is asked for, and lets a test cut the connection to the gateway. */
+/** Page script that records the requested devices and lets a test cut the connection to the gateway. */
 const NOTES = `
   window.asked = 0;
   for (const name of ['getUserMedia', 'getDisplayMedia']) {
@@ -104,7 +104,7 @@ async function turnOnDevices(page: Page): Promise<void> {
 
 const isIn = (page: Page) => page.getByRole('button', { name: 'Leave', exact: true }).last().waitFor(SLOW);
 
-/** Decoded frames of somebody's camera; 0 while there is no picture. */
+/** Returns the decoded frames of a participant's camera; 0 while no video is shown. */
 const frames = (page: Page, name: string) =>
   page.evaluate<number>(`(() => {
     const tiles = [...document.querySelectorAll('.tile[data-source=CAMERA]')];
@@ -113,7 +113,7 @@ const frames = (page: Page, name: string) =>
     return video && !video.hidden ? video.getVideoPlaybackQuality().totalVideoFrames : 0;
   })()`);
 
-/** More pictures arrive than have. */
+/** Waits until more frames arrive. */
 async function seesMore(page: Page, name: string): Promise<void> {
   const before = await frames(page, name);
   await waitFor(async () => (await frames(page, name)) > before + 5, {
@@ -141,7 +141,7 @@ async function assertClean({ page, errors, strangers }: WatchedPage): Promise<vo
   assert.deepEqual(await page.evaluate('window.refused'), []);
 }
 
-test('the page says what it is before a script runs, names nobody, and asks for nothing', async () => {
+test('the page describes itself before a script runs, names no participant, and requests no device', async () => {
   const { app, key, url } = mesh;
   const roomId = await createRoom(mesh);
   const answer = await fetch(`${url}/r/${roomId}`);
@@ -168,7 +168,7 @@ test('the page says what it is before a script runs, names nobody, and asks for 
   assert.match(await ended.text(), /The room has ended\./);
 });
 
-test('two people meet by the page: waiting room, pictures, sound, chat, hands, a lost network, the end', async () => {
+test('two people meet on the page: waiting room, video, audio, chat, raised hands, a lost network, the end', async () => {
   const { app, key, url } = mesh;
   const roomId = await createRoom(mesh);
   const host = await open(await linkFor(mesh, roomId, 'Ada', 'HOST'));
@@ -201,7 +201,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
     assertAccessible(guest.page, 'the room at 390 px'),
   ]);
 
-  // By keys, while nothing is written.
+  // Shortcuts work while no text is entered.
   await guest.page.keyboard.press('m');
   await host.page.getByText('microphone off, camera on').waitFor(SLOW);
   await guest.page.keyboard.press('h');
@@ -215,7 +215,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
   await guest.page.keyboard.press('Escape');
   assert.equal(await guest.page.evaluate('document.activeElement.dataset.action'), 'chat');
 
-  // The network goes and comes back: the same participant, and nobody is told.
+  // The network is lost and restored: the same participant, without notifications.
   await guest.page.context().setOffline(true);
   await guest.page.evaluate('for (const socket of window.sockets) socket.close()');
   await guest.page.getByText('The connection is lost.').waitFor(SLOW);
@@ -237,7 +237,7 @@ test('two people meet by the page: waiting room, pictures, sound, chat, hands, a
   await Promise.all([guest.close(), host.close()]);
 });
 
-test('a host mutes, shares the screen, removes, and ends the room for everybody', async () => {
+test('a host mutes, shares the screen, removes, and ends the room for all participants', async () => {
   // By a media server, where there is one: what the others get passes it.
   const roomId = await createRoom(served, { recordEnabled: true });
   const host = await open(await linkFor(served, roomId, 'Ada', 'HOST'), { colorScheme: 'dark' });
@@ -285,7 +285,7 @@ test('a host mutes, shares the screen, removes, and ends the room for everybody'
   }
 });
 
-test('devices that are denied or missing are said in words, and one can join without them', async () => {
+test('denied or missing devices are explained, and joining works without them', async () => {
   const roomId = await createRoom(mesh, { waitingRoom: false });
   const failing = `${NOTES}
     MediaDevices.prototype.getUserMedia = async ({ video }) => {

@@ -22,12 +22,12 @@ const WEB_DIST = join(import.meta.dirname, '../../web/dist');
 /** The public pages of one stream, and a simulated broadcast behind them. */
 export interface TestSite {
   url: string;
-  /** What the pages believe; changed at will. */
+  /** Stream shown by the pages; tests change it. */
   stream: StreamSnapshot;
   /** Videos of the broadcast. */
   recordings: VideoSnapshot[];
   broadcast: SimulatedBroadcast;
-  /** What was noted of what players have told: `0 str_… PLAY 360`. */
+  /** Beacons received from players: `0 str_… PLAY 360`. */
   beacons: string[];
   close(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export async function startSite(): Promise<TestSite> {
       counters: () => ({ hit: async () => NO_COUNT, peek: async () => NO_COUNT }),
     }),
   })(app);
-  // A page of somebody else, as it is asked for by another name of this host.
+  // A page of another origin, under another name of this host.
   app.get<{ Params: { '*': string } }>('/framed/*', ({ params }, reply) =>
     reply
       .type('text/html')

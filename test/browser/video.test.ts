@@ -24,7 +24,7 @@ let key: string;
 let files: VideoFixture;
 let browser: TestBrowser;
 let site: Server;
-/** A page of somebody else. */
+/** URL of a page of another origin. */
 let elsewhere: string;
 
 before(async () => {
@@ -48,7 +48,7 @@ after(async () => {
   site?.close();
 });
 
-/** Frames what `?frame=` says, or plays what `?src=` says with hls.js. */
+/** Page that embeds `?frame=`, or plays `?src=` with hls.js. */
 const FOREIGN_PAGE = `<!doctype html><video muted playsinline></video><script src="/hls.js"></script><script>
   const asked = new URLSearchParams(location.search);
   window.fatal = [];
@@ -95,18 +95,18 @@ async function plays(page: Target): Promise<void> {
   });
 }
 
-/** The browser of the tests says that it is a bot. */
+/** User agent of a normal browser; that of the tests identifies itself as a bot. */
 const PERSON =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
 
-/** What was counted, by people alone, and what the player told. */
+/** Waits until these usage events of non-bots and these player events have been recorded. */
 async function tellsFacts(id: string, kinds: string[], events: string[]): Promise<void> {
   const { sql } = app.container;
   let lack: string[] = [];
   const isThere = async () => {
     const rows = await sql<{ kind: string; browser: string; player_events: { type: string }[] | null }[]>`
       select kind, browser, player_events from usage_event where subject_id = ${id}`;
-    // What a page sends while it is closed goes out under the browser's real name.
+    // Beacons sent while the page closes have the browser's real user agent.
     const told = rows.flatMap((row) => row.player_events ?? []).map(({ type }) => type);
     const ofPeople = rows.filter(({ browser }) => browser === 'Chrome').map(({ kind }) => kind);
     const there = new Set([...ofPeople, ...told]);
@@ -126,7 +126,7 @@ const choose = (page: Page, menu: string, item: string) =>
     })()`,
   );
 
-/** The same with a second language, and surround of the first. */
+/** Returns the fixture with a second language, and with surround audio of the first. */
 function withLanguages({ renditions, ...rest }: VideoFixture): VideoFixture {
   const english = { track: 0, label: 'English', language: 'en' };
   const stereo = renditions.filter(({ kind }) => kind === 'AUDIO');
@@ -248,7 +248,7 @@ test('the choice of quality has each size once, in the codec that plays', async 
   });
 });
 
-test('the embed loads nothing but the playlist until somebody plays', async () => {
+test('the embed loads only the playlist until playback is requested', async () => {
   const id = await addVideo(app.container, account, files);
   await withPage(`${app.url}/embed/${id}?t=4`, async ({ page, errors }) => {
     const asked: string[] = [];
@@ -359,7 +359,7 @@ test('the files of an S3 service come from there, and the page allows it', async
   await withPage(`${elsewhere}/?src=${source}`, ({ page }) => plays(page));
 });
 
-test('no accessibility violation on the watch page of a video, in both colour schemes', async () => {
+test('the watch page of a video has no accessibility violations in both color schemes', async () => {
   const id = await addVideo(app.container, account, files, {
     chapters: JSON.stringify(CHAPTERS),
     description: 'Two sets of chamber jazz.',

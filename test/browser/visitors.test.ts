@@ -72,7 +72,7 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
     assert.equal(await page.evaluate(IS_WIDE), false);
   }
 
-  // Who comes back is the same guest.
+  // A returning visitor is the same guest.
   await wide.page.reload();
   await wide.page.getByLabel(/^Message as Anna/).waitFor();
   await shows(wide.page, [...said, 'Hi']);

@@ -74,7 +74,7 @@ function framesOf(page: Page): Promise<number> {
   return page.evaluate<number>(FRAMES);
 }
 
-/** A second of picture more than now. */
+/** Waits for one more second of playback. */
 async function plays(page: Page): Promise<void> {
   const before = await framesOf(page);
   await waitFor(async () => (await framesOf(page)) > before + FRAME_RATE, {
@@ -116,7 +116,7 @@ test('a viewer who waits sees it start, end, and start again', async () => {
   });
 });
 
-/** Remembers the last picture that was really shown, and where the broadcast ended. */
+/** Page script that records the last displayed frame, and the end of the broadcast. */
 const SEE_END = `(() => {
   const video = document.querySelector('video');
   const see = (_now, { mediaTime }) => {
@@ -163,7 +163,7 @@ test('who has seen the end is offered the recording when there is one, until the
   });
 });
 
-/** Makes waits of so many milliseconds, up to a minute and a half, shorter. */
+/** Page script that shortens timeouts from `fromMs` up to a minute and a half to `toMs`. */
 const hurried = (fromMs: number, toMs: number) => `(() => {
   const { setTimeout } = window;
   window.setTimeout = (run, ms, ...more) => setTimeout.call(window, run, ms >= ${fromMs} && ms <= 90000 ? ${toMs} : ms, ...more);
@@ -216,7 +216,7 @@ test('a planned start is counted down in the zone of the visitor, follows a new 
   );
 });
 
-test('a page opened while it is live plays at once, and waits through an empty playlist', async () => {
+test('a page opened during a broadcast plays immediately, and waits through an empty playlist', async () => {
   goLive();
   site.broadcast.mode = 'empty';
   await withPage(watchPath(), async ({ page }) => {
@@ -234,7 +234,7 @@ const HURRY = `(() => {
   window.setInterval = (run, ms) => setInterval.call(window, run, ms === 15000 ? 500 : ms);
 })()`;
 
-test('the player tells that it plays, every 15 seconds, that it is paused, and that it is closed', async () => {
+test('the player sends a beacon every 15 seconds of playback, on pause and on close', async () => {
   goLive();
   const told = () => site.beacons.map((beacon) => beacon.split(' ')[2]);
   const tells = (...kinds: string[]) =>
@@ -262,7 +262,7 @@ test('the player tells that it plays, every 15 seconds, that it is paused, and t
   for (const beacon of site.beacons) assert.match(beacon, isFact);
 });
 
-test('an interruption keeps the last picture, says so, and goes on', async () => {
+test('an interruption keeps the last frame, shows a message, and playback continues', async () => {
   goLive();
   await withPage(watchPath(), async ({ page }) => {
     await plays(page);
@@ -303,7 +303,7 @@ const REFUSE_SOUND = `
     return Promise.reject(new DOMException('play() needs a gesture', 'NotAllowedError'));
   };`;
 
-test('where sound needs a gesture it starts muted, and a button turns the sound on', async () => {
+test('playback starts muted where audio needs a gesture, and a button unmutes it', async () => {
   goLive();
   await withPage(
     watchPath(),
@@ -319,7 +319,7 @@ test('where sound needs a gesture it starts muted, and a button turns the sound 
   );
 });
 
-test('who prefers less motion starts the picture themselves', async () => {
+test('viewers who prefer reduced motion start playback themselves', async () => {
   goLive();
   await withPage(
     watchPath(),

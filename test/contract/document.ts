@@ -38,14 +38,14 @@ export interface Operation {
   /** The names of those that it takes. */
   headers: string[];
   body: Schema | null;
-  /** What the document sends in it. */
+  /** Example of the request body in the document. */
   bodyExample: unknown;
   bodyRequired: boolean;
-  /** By status. */
+  /** Responses by status. */
   responses: Record<string, Response>;
   /** The success is a stream of events without end. */
   isTail: boolean;
-  /** Neither public nor for people alone. */
+  /** Whether an API key is accepted: the operation is neither public nor limited to user sessions. */
   needsKey: boolean;
 }
 

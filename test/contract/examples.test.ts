@@ -35,7 +35,7 @@ let operations: Map<string, Operation>;
 let key: string;
 
 before(async () => {
-  // No name has an address: whoever sent something would fail.
+  // No name resolves, so that any outgoing request would fail.
   app = await startTestApp({ env: { DNS_SERVERS: '127.0.0.1:9' } });
   operations = new Map((await readOperations(app)).map((one) => [`${one.method} ${one.path}`, one]));
   ({ key } = await app.createKey());

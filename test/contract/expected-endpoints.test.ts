@@ -50,7 +50,7 @@ function operationOf({ endpoint }: ExpectedEndpoint): Operation {
   return operation;
 }
 
-/** What a key holds, as far as the table needs it. */
+/** Scope and permissions of a key that the table distinguishes. */
 interface Grant {
   scope: Scope;
   permissions: readonly Permission[];
@@ -65,7 +65,10 @@ const FINANCE_WRITING: readonly Permission[] = ['finance:write', 'finance:*', '*
 /** Own content: a key whose list names none of these reads all of it. */
 const CONTENT_READS: readonly string[] = ['videos:read', 'streams:read', 'restreams:read', 'rooms:read'];
 
-/** docs/concepts/conventions.md#scopes-and-permissions, written out once more. Null: the key may. */
+/**
+ * Returns the expected error code by docs/concepts/conventions.md#scopes-and-permissions, implemented
+ * independently. Null: the key may call it.
+ */
 function refusal(promised: ExpectedEndpoint, { scope, permissions }: Grant): string | null {
   const { asks } = promised;
   const isFull = scope === 'FULL_ACCESS';
@@ -194,7 +197,7 @@ describe('the document', () => {
 });
 
 describe('every endpoint that was promised', () => {
-  test('answers each key as its scope and permissions say', async () => {
+  test('every endpoint responds to each key according to its scope and permissions', async () => {
     for (const promised of EXPECTED_ENDPOINTS) {
       const asked = grantsFor(promised).map(async (grant) => {
         const answer = await ask(promised, bearer(await keyOf(grant)));
@@ -210,7 +213,7 @@ describe('every endpoint that was promised', () => {
     const key = await keyOf({ scope: 'FULL_ACCESS', permissions: [] });
     for (const promised of EXPECTED_ENDPOINTS) {
       const { endpoint, asks } = promised;
-      // Elsewhere a key only says whose the request is.
+      // Other endpoints use a key only to identify the caller.
       const isChecked = asks !== 'nothing';
       const code = (wrong: string) => (isChecked ? wrong : null);
       const isNeeded = !asks.startsWith('nothing');
@@ -261,7 +264,7 @@ describe('every endpoint that was promised', () => {
       check(await ask(promised, bearer(key)), 'PERMISSION_DENIED', 'test mode');
   });
 
-  test('is for verified origins alone where money begins', async () => {
+  test('money endpoints accept only verified origins', async () => {
     const key = await keyOf({ scope: 'FULL_ACCESS', permissions: [] });
     const locked = EXPECTED_ENDPOINTS.filter(({ isOriginLocked }) => isOriginLocked);
     assert.ok(locked.length > 0);
@@ -275,7 +278,7 @@ describe('every endpoint that was promised', () => {
   });
 });
 
-test('what was withdrawn is gone for everybody', async () => {
+test('withdrawn endpoints respond with CATALOG_DISABLED to every caller', async () => {
   const key = await keyOf(FULL);
   for (const path of WITHDRAWN) {
     for (const headers of [{}, bearer(key), bearer('x')]) {

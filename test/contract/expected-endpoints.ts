@@ -1,8 +1,8 @@
 import type { Permission } from '../../src/kernel/access.ts';
 
 /**
- * What an endpoint asks of its caller: any key, nothing, a permission, or a gate of its own. `minting` takes an
- * owner-class credential, `revoking` that or the key that it is about, `person` and `administrator` a session.
+ * Credential that an endpoint requires: any key, none, a permission, or a specific check. `minting` takes an
+ * owner credential, `revoking` that or the key to be revoked, `person` and `administrator` a session.
  */
 export type RequiredAuth =
   | Permission
@@ -29,11 +29,11 @@ export interface ExpectedEndpoint {
   isLiveOnly: boolean;
   isIdempotent: boolean;
   isOriginLocked: boolean;
-  /** In the words of the document. */
+  /** Limits as the document names them. */
   caps: readonly string[];
 }
 
-/** One in each line: method and path, what it asks, and after `;` what is special about it. */
+/** One endpoint per line: method and path, its requirement, and after `;` its special properties. */
 const TABLE: Record<string, RequiredAuth> = {
   'POST /auth/login; readers': 'any key',
   'POST /auth/login/2fa; readers': 'any key',
@@ -200,7 +200,7 @@ export const EXPECTED_ENDPOINTS: readonly ExpectedEndpoint[] = Object.entries(TA
   };
 });
 
-/** Groups whose paths have these methods and no others, for good: what is new gets a path of its own. */
+/** Groups whose paths permanently have only these methods; new functions get new paths. */
 export const CLOSED: readonly string[] = [
   '/auth/',
   '/account/',
@@ -218,5 +218,5 @@ export const STRING_BODIES: readonly string[] = [
   'GET /videos/{id}/related',
 ];
 
-/** They answer 410 to everybody. */
+/** Withdrawn endpoints; they always return 410. */
 export const WITHDRAWN: readonly string[] = ['/search', '/trending', '/feed'];

@@ -9,7 +9,7 @@ import { startTestDns, type TestDns } from '../harness/dns.ts';
 import { addressOf, type Operation, readOperations, type Schema, sampleOf } from './document.ts';
 import { makeResourceOf, type PathValues } from './resources.ts';
 
-/** For all operations together; each gets its share. */
+/** Time for all operations together, shared equally. */
 const TIME_MS = 6000;
 const RUNS = 120;
 
@@ -183,7 +183,7 @@ async function assertDeclared(operation: Operation, call: Call, key: string): Pr
 test('garbage gets a declared answer from every operation, and never a 500', async (t) => {
   const answers = new Map<number, number>();
   for (const operation of operations) {
-    // An account of its own: a lucky request may revoke or delete what is there, and plans have limits.
+    // A separate account: a valid request may revoke or delete resources, and plans have limits.
     const { key } = await app.createKey({ rateLimitPerMinute: 1_000_000 });
     const isOfOne = operation.pathParameters.length > 0;
     const known = isOfOne ? await makeResourceOf(app, key, operation.path) : undefined;

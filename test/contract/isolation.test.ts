@@ -17,7 +17,7 @@ let app: TestApp;
 let dns: TestDns;
 let operations: Operation[];
 let owner: string;
-/** Of another account, and of the owner's other mode. */
+/** Keys of another account, and of the owner's other mode. */
 let strangers: { name: string; key: string; sharesAccount: boolean }[];
 let resources: Map<string, PathValues>;
 
@@ -42,7 +42,7 @@ after(async () => {
   await dns.close();
 });
 
-/** The same kind of id, of nobody's. */
+/** Returns IDs of the same kinds that do not exist. */
 function missing(values: PathValues): PathValues {
   const turn = (id: string) => id.slice(0, -1) + (id.endsWith('0') ? '1' : '0');
   return Object.fromEntries(Object.entries(values).map(([name, id]) => [name, turn(id)]));
@@ -100,7 +100,7 @@ const ECHO = '/me/requests';
 /** Tells both modes of an account of what happens in either of them (docs/guides/notifications.md). */
 const NEWS = '/notifications';
 
-test('no list and no answer without an id shows what belongs to another', async () => {
+test('no list and no response without an ID contains resources of another workspace', async () => {
   for (const { method, path, pathParameters, isTail, needsKey } of operations) {
     if (method !== 'GET' || pathParameters.length > 0 || isTail || !needsKey || path === ECHO) continue;
     for (const { name, key, sharesAccount } of strangers) {

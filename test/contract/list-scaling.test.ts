@@ -13,7 +13,7 @@ const FEW = 400;
 const MOST_READ = 1500;
 
 let app: TestApp;
-/** Of the large workspace. */
+/** API key of the large workspace. */
 let key: string;
 let keyOfSmall: string;
 
@@ -59,7 +59,7 @@ function rowsRead(node: Node, tables: readonly string[]): number {
   return inner + loops * (shown + removed);
 }
 
-/** Those that a request sends about these tables. */
+/** Returns the statements that a request executes on these tables. */
 async function statementsOf(path: string, by: string, tables: readonly string[]) {
   const spy = mock.method(app.container.sql, 'unsafe');
   (await app.request('GET', path, { key: by })).assertOk(200);
@@ -70,7 +70,10 @@ async function statementsOf(path: string, by: string, tables: readonly string[])
   return ofTables;
 }
 
-/** How many rows of its tables the list looks at, by the plans of the statements that it sends, and by which of them. */
+/**
+ * Returns the number of rows that the list reads from its tables, by the plans of its statements, and the
+ * statements.
+ */
 async function readBy({ name, query }: Case): Promise<{ read: number; by: string[] }> {
   const { sql } = app.container;
   const tables = rowsOf(name).map(({ table }) => table);
@@ -79,7 +82,7 @@ async function readBy({ name, query }: Case): Promise<{ read: number; by: string
   const by: string[] = [];
   for (const { text, parameters } of ofTables) {
     await sql.begin(async (tx) => {
-      // As with so many rows that reading all of them is out of the question.
+      // Simulates a table too large to be read completely.
       await tx`set local enable_seqscan = off`;
       const [row] = await tx.unsafe<Explained[]>(`explain (analyze, format json) ${text}`, parameters);
       const one = rowsRead(row?.['QUERY PLAN'][0]?.Plan ?? {}, tables);
@@ -107,7 +110,7 @@ for (const table of ['video', 'stream']) {
     const values = (one.parameters ?? []).map((value) => (typeof value === 'number' ? value : `'${value}'`));
     await sql.begin(async (tx) => {
       await tx`set local plan_cache_mode = force_generic_plan`;
-      // As with so many rows that they lie far apart.
+      // Simulates a table whose rows are far apart on disk.
       await tx`set local random_page_cost = 8`;
       await tx.unsafe(`prepare list_of_${table}s as ${one.text}`);
       const [row] = await tx.unsafe<Explained[]>(

@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** How many statements a request sent that the server plans anew each time. */
+/** Returns the number of statements of a request that the server plans on each execution. */
 async function plannedAnew(path: string): Promise<number> {
   const sent = mock.method(app.container.sql, 'unsafe');
   try {

@@ -5,10 +5,10 @@ import type { TestApp } from '../harness/app.ts';
 import { ingestSession, joinTeam } from '../harness/factories.ts';
 import { buyer } from '../money/buyer.ts';
 
-/** Values of the path parameters of one path, in somebody's possession. */
+/** Values of the path parameters of one path, as owned by one workspace. */
 export type PathValues = Record<string, string>;
 
-/** Paths of what belongs to the account: both of its modes see it (docs/decisions/tenancy.md). */
+/** Paths of account resources, which both modes share (docs/decisions/tenancy.md). */
 export const ACCOUNT_LEVEL: readonly string[] = [
   '/notifications/{id}',
   '/support/tickets/{id}',
@@ -16,7 +16,7 @@ export const ACCOUNT_LEVEL: readonly string[] = [
   '/team/members/{id}',
 ];
 
-/** Paths with a name that everybody has, and no id. */
+/** Paths with a public name instead of an ID. */
 export const PUBLIC_NAMES: readonly string[] = [
   '/quota/{key}',
   '/users/{username}',
@@ -27,7 +27,7 @@ export const PUBLIC_NAMES: readonly string[] = [
   '/channel/{username}/playlists',
 ];
 
-/** Paths for keys of the test mode alone. */
+/** Paths that require a key of the test mode. */
 export const TEST_MODE_ONLY: readonly string[] = [
   '/booking/bookings/{id}/simulate',
   '/checkout/{id}/simulate',
@@ -35,7 +35,7 @@ export const TEST_MODE_ONLY: readonly string[] = [
   '/me/subscriptions/{id}/simulate',
 ];
 
-/** What is locked to origins lets the platform itself in. */
+/** Origin of the platform itself, which origin-locked endpoints accept. */
 export const FROM_PLATFORM = { origin: 'http://marquee.test' };
 
 const PRODUCT = { title: 'An hour', type: 'ONE_TO_ONE', priceCents: 0 };
@@ -50,8 +50,9 @@ async function checkout(create: (path: string, body: object) => Promise<string>)
 type Makers = Map<string, () => Promise<PathValues>>;
 
 /**
- * What makes one resource of every kind in the workspace of a key, by the beginning of the paths that name it. A new
- * kind of resource belongs here: the tests that walk the OpenAPI document refuse a path that none of these fits.
+ * Returns functions that create one resource of every kind in the workspace of a key, by path prefix. A new
+ * kind of resource belongs here: the tests that walk the OpenAPI document reject a path that matches no
+ * prefix.
  */
 function makersOf(app: TestApp, key: string): Makers {
   const create = async (path: string, body: object) =>
@@ -141,7 +142,7 @@ export async function makeResources(app: TestApp, key: string): Promise<Map<stri
   return resources;
 }
 
-/** What a path names, alone; undefined when no resource fits. */
+/** Creates only the resource that a path names; undefined if there is none. */
 export async function makeResourceOf(
   app: TestApp,
   key: string,
@@ -150,14 +151,14 @@ export async function makeResourceOf(
   return valuesFor(makersOf(app, key), path)?.();
 }
 
-/** Somebody who is in the team. */
+/** Creates a team member. @returns its ID. */
 async function member(app: TestApp, key: string): Promise<string> {
   const team = (await app.request('GET', '/team', { key })).assertOk(200);
   const { id: userId } = await app.createAccount();
   return joinTeam(app.container.db, { accountId: team.string('data.accountId'), userId, teamRole: 'EDITOR' });
 }
 
-/** Somebody who waits for any time of a product. */
+/** Creates a waitlist entry for any slot of a product. */
 async function waiting(create: (path: string, body: object) => Promise<string>): Promise<string> {
   const productId = await create('/booking/products', PRODUCT);
   return create(`/booking/products/${productId}/waitlist`, { email: `${newUuid()}@example.com` });
@@ -208,7 +209,7 @@ async function booking(
 ): Promise<string> {
   const body = { weeklyJson: { mon: [{ start: '00:00', end: '24:00' }] } };
   (await app.request('PUT', '/booking/availability', { key, body })).assertOk(200);
-  // Both modes of the account would be told of it.
+  // Otherwise both modes of the account would get a notification.
   const channels = { email: true, inApp: true };
   const types = { 'booking.confirmed': { email: false, inApp: false } };
   (await app.request('PUT', '/notifications/preferences', { key, body: { channels, types } })).assertOk(200);
@@ -292,7 +293,7 @@ async function purchase(app: TestApp, streamId: string): Promise<string> {
   return (await pay('4242424242424242')).purchaseId;
 }
 
-/** A notification of the account; the key that it tells of is made up. */
+/** Inserts a notification of the account that refers to a fictitious key. */
 async function notification(app: TestApp, key: string): Promise<string> {
   const accountId = (await app.request('GET', '/me', { key })).assertOk(200).string('data.id');
   const { id: workspaceId } = await app.container.db

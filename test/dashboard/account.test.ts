@@ -18,7 +18,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-test('profile, picture, embedding and notifications are changed and kept', async () => {
+test('profile, avatar, embedding and notifications can be changed and are saved', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/account', { user }, async (page) => {
     const profile = page.getByRole('region', { name: 'Profile' });
@@ -136,7 +136,7 @@ test('the second factor is turned on and off, and another session is ended', asy
   });
 });
 
-test('the channel is described, and somebody put on the list and off it', async () => {
+test('a channel description is saved, and a subscriber is added and removed', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/channel', { user }, async (page) => {
     await page.getByLabel('Channel name').fill('Ada 🎬');

@@ -56,7 +56,7 @@ function routesIn(file: string): RouteFound[] {
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 390, height: 844 };
 
-/** Goes there as a link does: to load all scripts anew for each address would take most of the time. */
+/** Navigates like a link: reloading all scripts for each path would take most of the time. */
 async function goTo(page: Page, address: string): Promise<void> {
   const heading = page.locator('h1:not([data-is-left])');
   await heading.waitFor();
@@ -72,15 +72,16 @@ async function goTo(page: Page, address: string): Promise<void> {
 const isForNewcomers = ({ path }: RouteFound) => path === '/check-mail';
 
 /**
- * A test for each route of the dashboard: it is found, fits wide windows, and on a phone it is looked at.
+ * Defines a test for each route of the dashboard: it exists, fits wide windows, and is inspected at the size
+ * of a phone.
  *
- * @param look throws for what is wrong with a page.
+ * @param look throws if the page has a problem.
  */
 export function testEveryRoute(look: (page: Page, about: string) => Promise<void>): void {
   const routes = declaredRoutes();
   let dashboard: TestDashboard;
   let user: DashboardUser;
-  /** Whose address is not verified yet. */
+  /** User with an unverified email. */
   let newcomer: DashboardUser;
   let paths: Record<string, string>;
 
@@ -98,7 +99,7 @@ export function testEveryRoute(look: (page: Page, about: string) => Promise<void
   });
 
   const ofUsers = routes.filter(({ needsSession }) => needsSession);
-  /** In two walks, since a test that takes minutes on a busy machine is ended. */
+  /** Split in two, because tests that take minutes on a busy machine are ended. */
   const half = Math.ceil(ofUsers.length / 2);
   const visitors = [
     { who: 'a user', visitor: () => ({ user }), has: ofUsers.slice(0, half) },

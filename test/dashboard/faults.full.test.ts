@@ -72,7 +72,7 @@ async function forgeByForm(page: Page, url: string, body: object): Promise<void>
   ]);
 }
 
-test('a page of another origin acts for nobody: neither by a script nor by a form', async () => {
+test('a page of another origin can change nothing, neither by a script nor by a form', async () => {
   const [victim, attacker] = [await dashboard.user({ name: 'Ada' }), await dashboard.user()];
   const forgeries = {
     '/streams': { title: 'Forged' },
@@ -86,7 +86,7 @@ test('a page of another origin acts for nobody: neither by a script nor by a for
   await once(site, 'listening');
   try {
     await dashboard.visit('/dashboard', { user: victim }, async (page) => {
-      // The same site, so that the cookie goes along, and another.
+      // One host is the same site, so that the cookie is sent; the other is not.
       for (const host of ['localhost', '127.0.0.1']) {
         const evil = await page.context().newPage();
         const answers: Response[] = [];
@@ -123,7 +123,7 @@ test('a page of another origin acts for nobody: neither by a script nor by a for
   }
 });
 
-/** Rows alone, newest first by the second. */
+/** Inserts only rows, newest first by the second. */
 async function insertVideos(workspaceId: string, count: number): Promise<void> {
   const { db } = dashboard.app.container;
   const now = systemClock.ms();

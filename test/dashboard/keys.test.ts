@@ -23,7 +23,7 @@ async function callMe(key: string): Promise<number> {
   return status;
 }
 
-/** The key that the page shows once; the page goes on when it was stored. */
+/** Stores the key that the page shows once, and continues. */
 async function storeKey(page: Page): Promise<string> {
   const key = await page.getByLabel(/^The key “/).inputValue();
   await page.getByLabel("I've saved it").check();
@@ -31,7 +31,7 @@ async function storeKey(page: Page): Promise<string> {
   return key;
 }
 
-test('sign up, verify, make a key, make the first call', async () => {
+test('a new user signs up, verifies their email, creates a key and calls the API', async () => {
   const email = 'first-call@example.com';
   await dashboard.visit('/dashboard/sign-up', {}, async (page) => {
     await page.getByLabel('Email').fill(email);
@@ -111,7 +111,7 @@ test('a key is rotated and revoked, and each workspace shows its own', async () 
   });
 });
 
-test('somebody is invited, makes an account, works in the other one, and is removed', async () => {
+test('an invited person creates an account, works in the other one, and is removed', async () => {
   const owner = await dashboard.user({ name: 'Ada' });
   const email = 'grace@example.com';
   const article = (page: Page, name: string) => page.getByRole('article', { name });

@@ -25,7 +25,7 @@ const status = (page: Page, words: RegExp) =>
     .filter({ hasText: words })
     .waitFor(SLOW);
 
-/** Waits until the player of a page has shown more than one picture. */
+/** Waits until the player of a page has shown more than one frame. */
 async function plays(page: Page | Frame): Promise<void> {
   await page
     .locator('video')
@@ -104,7 +104,7 @@ test('a stream goes live from an encoder, and stops', async (t) => {
   });
 });
 
-test('settings are kept, and a stream is deleted in words', async () => {
+test('stream settings are saved, and deleting a stream asks for confirmation', async () => {
   const { id } = await media.call('POST', '/streams', { title: 'Kept for later', visibility: 'PRIVATE' });
   await media.visit(`/live/${id}?tab=settings`, async (page) => {
     await page.getByLabel('Title').fill('Kept for good');

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { TestDashboard } from '../harness/dashboard.ts';
 
-/** Rows alone, in one statement; `Video 1` is the oldest. @returns the id of the newest. */
+/** Inserts only rows, in one statement; `Video 1` is the oldest. @returns the ID of the newest. */
 export async function insertVideos(dashboard: TestDashboard, userId: string, count: number): Promise<string> {
   const { db } = dashboard.app.container;
   const workspace = await db

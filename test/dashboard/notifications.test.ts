@@ -28,7 +28,7 @@ interface Told {
   page?: string;
 }
 
-/** As the event would. */
+/** Inserts a notification as its event would. */
 async function tell(user: DashboardUser, { title, severity = 'INFO', resource, page }: Told): Promise<void> {
   await dashboard.app.container.db
     .insertInto('notification')
@@ -60,7 +60,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
       resource: { type: 'WEBHOOK', id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr' },
       page: '/dashboard/webhooks/wh_01kafe3n4pfx2v9yq6m8d7t5zr?mode=test',
     });
-    // As when the tab is looked at again.
+    // Simulates returning to the tab.
     await page.evaluate('document.dispatchEvent(new Event("visibilitychange", { bubbles: true }))');
     await page.getByRole('status').getByText('3 unread notifications').waitFor();
     await page.reload();
@@ -129,7 +129,7 @@ test('an administrator reads the mails of a platform without a mail server, and 
   assert.equal((await session.get('/auth/session')).assertOk(200).at('data.user.emailVerified'), true);
 });
 
-test('nobody else is offered the mailbox, and nobody where a mail server is set', async () => {
+test('the mailbox is offered only to administrators, and only without a mail server', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard', { user }, async (page) => {
     const calls: string[] = [];

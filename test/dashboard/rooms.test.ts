@@ -50,7 +50,7 @@ test('a room is made, people are invited, it is changed and ended', async () => 
   });
 });
 
-test('what was watched of a video is seen over time, by second and by country, and compared', async () => {
+test('video analytics are shown over time, by second and by country, and compared', async () => {
   const user = await dashboard.user({ name: 'Grace' });
   const session = await dashboard.signedIn(user);
   const { db } = dashboard.app.container;

@@ -1,8 +1,8 @@
 import type { DashboardUser, TestDashboard } from '../harness/dashboard.ts';
 
 /**
- * An address for each route with a parameter, so that `every-route.ts` can visit it:
- * `'/keys/$keyId': '/keys/key_…'`. Whoever adds such a route makes what it shows here, by the API.
+ * Returns a path for each route with a parameter, so that `every-route.ts` can visit it: `'/keys/$keyId':
+ * '/keys/key_…'`. A new route of this kind needs its resource here, created through the API.
  */
 export async function samplePaths(
   dashboard: TestDashboard,

@@ -50,7 +50,7 @@ interface Chunk {
   css?: string[];
 }
 
-/** The files of these modules, of what they import, and their styles. */
+/** Returns the files of these modules, their imports, and their styles. */
 function filesOf(modules: string[]): Set<string> {
   const manifest: Record<string, Chunk> = JSON.parse(readFileSync(join(DIST, 'manifest.json'), 'utf8'));
   const keys = new Set(modules);

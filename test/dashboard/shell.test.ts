@@ -61,7 +61,7 @@ test('sign up, verify by the mail, and sign out', async () => {
   });
 });
 
-test('a wrong password is said at the form, and a sign-in leads to where one wanted to go', async () => {
+test('a wrong password shows an error in the form, and a sign-in leads to the requested page', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/limits?from=mail', {}, async (page) => {
     await fillSignIn(page, { ...user, password: 'wrong horse battery staple' });
@@ -92,7 +92,7 @@ test('the second factor: a wrong code, the code of the app, a recovery code', as
   });
 });
 
-test('a session that ends in the middle of a form: what was typed is still there, and is sent', async () => {
+test('input typed in a form is preserved and sent when the session ends in between', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard', { user }, async (page) => {
     const field = page.getByLabel('Your name');
@@ -116,7 +116,7 @@ test('an act that needs the password again: asked for once, then done', async ()
   const user = await dashboard.user();
   await dashboard.visit('/dashboard', { user }, async (page) => {
     let isRefused = false;
-    // What answers so by itself is a matter of minutes; everything after the refusal is real.
+    // The real response needs a sign-in some minutes ago; only this rejection is simulated.
     await page.route('**/api/v1/me', (route) => {
       if (isRefused || route.request().method() !== 'PATCH') return route.continue();
       isRefused = true;
@@ -135,7 +135,7 @@ test('an act that needs the password again: asked for once, then done', async ()
   });
 });
 
-test('a tab does nothing for whoever signed in in another one', async () => {
+test('a tab does not act for a user who signed in in another tab', async () => {
   const [user, other] = [await dashboard.user(), await dashboard.user({ name: 'Olga' })];
   await dashboard.visit('/dashboard', { user }, async (page) => {
     await page.getByLabel('Your name').fill('Not Olga');
@@ -286,7 +286,7 @@ test('an address that is not there, and one of another site behind "next"', asyn
   });
 });
 
-test('each quality of a video that is processed says how far it is, as it goes on', async () => {
+test('each rendition of a processing video shows its progress', async () => {
   const user = await dashboard.user();
   const id = await insertVideos(dashboard, user.id, 1);
   const { db } = dashboard.app.container;

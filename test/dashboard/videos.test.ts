@@ -16,7 +16,7 @@ import { waitFor } from '../harness/wait-for.ts';
 
 const TITLE = `${'ليلة الجمعة '.repeat(7)}${'星期五晚上'.repeat(12)} ${'🎬🎉'.repeat(6)} A night at the opera`;
 const SLOW = { timeout: 120_000 };
-/** So slow that a reload comes in the middle. */
+/** Slow enough for a reload during the upload. */
 const SLOW_BYTES_PER_SEC = 100_000;
 
 const run = promisify(execFile);
@@ -39,7 +39,7 @@ before(async () => {
     startMediaPlatform({ ROLES: 'api,worker', TRANSCRIBE_COMMAND: `sh "${engine}" {input}` }),
     makeClip(single, { seconds: 4, width: 640, height: 360, bitrateKbps: 1500 }),
   ]);
-  // With a second picture, which is left out.
+  // The second video track is dropped.
   const tracks = ['-map', '0:v', '-map', '0:a', '-map', '0:v', '-c', 'copy'];
   await run('ffmpeg', ['-v', 'error', '-i', single, ...tracks, clip]);
 });
@@ -98,7 +98,7 @@ async function downloads(page: Page): Promise<void> {
   }
 }
 
-test('an upload goes on after a reload, is described, published, and watched', async (t) => {
+test('an upload resumes after a reload, is described, published, and watched', async (t) => {
   assert.ok(TITLE.length <= 200 && TITLE.length > 180);
   await media.visit('/videos', async (page) => {
     const guards: string[] = [];
@@ -196,7 +196,7 @@ function pathOf(url: string): string {
   return new URL(url).pathname;
 }
 
-test('several at once are hidden and deleted, and a broken file says what to do', async () => {
+test('several videos are hidden and deleted together, and a broken file shows a remedy', async () => {
   const make = (title: string) => media.call('POST', '/videos', { title, visibility: 'PUBLIC' });
   await Promise.all([make('First draft'), make('Second draft')]);
   await media.visit('/videos?q=draft', async (page) => {

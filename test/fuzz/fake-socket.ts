@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 
-/** A socket without a network: input is given by `receive`, and what is written is dropped. */
+/** Socket without a network: `receive` supplies input, and output is discarded. */
 export class FakeSocket extends Socket {
   receive(bytes: Buffer): void {
     this.emit('data', bytes);

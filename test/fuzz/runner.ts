@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 
-/** Reads one input. What it throws is a fault of the reader: expected errors are caught by the target. */
+/** Parses one input. An exception is a bug of the parser: the target catches expected errors. */
 export type FuzzTarget = (input: Buffer) => void | Promise<void>;
 
 const TARGETS = new URL('targets/', import.meta.url);

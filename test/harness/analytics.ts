@@ -14,19 +14,22 @@ type Measures = Partial<
   >
 >;
 
-/** What was counted at a moment, of a video or stream, or of the account alone. */
+/** Measures counted at one time, for a video or stream, or only for the account. */
 export interface Counted {
   at: string | Date;
   subject?: { kind: 'VIDEO' | 'STREAM'; id: string };
   isSelf?: boolean;
   sums: Measures & { peak_viewers?: number };
-  /** Who it was, by what is counted by. */
+  /** Breakdown values of the viewer. */
   shares?: Partial<Record<AnalyticsBreakdownDimension, string>>;
 }
 
 const QUARTER_MS = 900_000;
 
-/** Adds to the sums by quarter-hour, of the subject and of its account; the worker makes those of longer spans anew. */
+/**
+ * Adds to the quarter-hour rollups of the subject and of its account; the worker recreates those of longer
+ * intervals.
+ */
 export async function addSums(db: Db, workspaceId: string, counted: readonly Counted[]): Promise<void> {
   const totals = new Map<string, Insertable<AnalyticsTotalTable>>();
   const shares = new Map<string, Insertable<AnalyticsBreakdownTable>>();

@@ -34,7 +34,7 @@ export interface TestApp {
   url: string;
   port: number;
   container: Container;
-  /** For further nodes on the same database. */
+  /** URL for additional nodes on the same database. */
   databaseUrl: string;
   /** `path` is below the base URL, `/api/v1`. */
   request(method: string, path: string, options?: RequestOptions): Promise<TestResponse>;
@@ -44,13 +44,13 @@ export interface TestApp {
   close(): Promise<void>;
 }
 
-/** Of every server that tests start in their process. */
+/** Secret key of every server that tests start in their process. */
 export const SECRET_KEY = Buffer.alloc(32, 5);
 
 interface AppOptions {
   /** Another node of the same platform, which shares its database and its files. Closed before that one. */
   beside?: TestApp;
-  /** Of a migrated database of the test's own. */
+  /** URL of a separate migrated database. */
   databaseUrl?: string;
   /** Default: the system's. */
   clock?: Clock;
@@ -60,7 +60,7 @@ interface AppOptions {
   nouns?: readonly OptionalModule[];
   /** Releases of the API. Default: the published ones. */
   releases?: readonly Release[];
-  /** What carries rooms. Default: the mesh. */
+  /** Room engine. Default: the mesh. */
   rooms?: RoomEngineSelection;
   /** Does `/health` see a media process? Default true. */
   mediaRuns?: () => boolean;

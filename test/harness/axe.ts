@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 type Violation = Awaited<ReturnType<AxeBuilder['analyze']>>['violations'][number];
 
 /**
- * What the page does against the rules of accessibility, a line for each.
+ * Returns the accessibility violations of the page, one line each.
  *
- * @param rules of axe; all of them when left out.
+ * @param rules of axe; all by default.
  */
 export async function violationsOf(page: Page, rules?: string[]): Promise<string[]> {
   // To send axe itself to the page, a megabyte, takes as long as some of its rules.
@@ -26,14 +26,17 @@ export async function violationsOf(page: Page, rules?: string[]): Promise<string
   );
 }
 
-/** In the dark scheme, which changes colours and nothing else; the page stays in it. */
+/** Returns the violations in the dark scheme, which changes only colors; the page stays in it. */
 export async function violationsInDarkScheme(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'dark' });
   await transitionsEnd(page);
   return violationsOf(page, ['color-contrast']);
 }
 
-/** No colour is looked at on its way to another one: some fade whatever is preferred. */
+/**
+ * Waits until CSS transitions end, so that no intermediate color is checked: some run even with reduced
+ * motion.
+ */
 export async function transitionsEnd(page: Page): Promise<void> {
   await page.evaluate(TRANSITIONS_END);
 }

@@ -28,14 +28,14 @@ const ARGUMENTS = [
   '--no-first-run',
   '--autoplay-policy=no-user-gesture-required',
 ];
-/** A camera and a microphone that play a pattern and beeps, and are given without a question. */
+/** Browser arguments for a camera and a microphone that play a pattern and beeps, with permission granted. */
 export const FAKE_DEVICES = [
   '--use-fake-ui-for-media-stream',
   '--use-fake-device-for-media-stream=fps=15',
   '--disable-features=WebRtcHideLocalIpsWithMdns',
 ];
 const CLOSE_MS = 5000;
-/** Of pages that ask for none. */
+/** Default viewport of pages. */
 const VIEWPORT = { width: 1280, height: 720 };
 
 /** A page and what went wrong in it or left it. */
@@ -62,7 +62,7 @@ export interface OpenOptions extends Omit<BrowserContextOptions, 'storageState'>
   cookies?: Cookie[];
   /** A script that runs in every frame before those of the page. */
   initScript?: string;
-  /** Nobody gets the tab after it: for those that set its clock, which nothing sets back. */
+  /** The tab is not reused: for tests that set its clock, which cannot be reset. */
   isLast?: boolean;
 }
 
@@ -129,13 +129,13 @@ async function newTab(browser: Browser, kind: string, options: BrowserContextOpt
   return { kind, context, page, session: await context.newCDPSession(page) };
 }
 
-/** Takes away all that whoever used it has left, and nothing of it is heard of any more. */
+/** Clears everything that the previous test left in the tab, including its listeners. */
 async function emptyTab({ context, page, session }: Tab, options: BrowserContextOptions): Promise<void> {
   for (const other of context.pages()) if (other !== page) await other.close();
   for (const watched of [context, page]) watched.removeAllListeners();
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   const origins = new Set(page.frames().map((frame) => new URL(frame.url()).origin));
-  // What a page tells when it is left would reach the next test.
+  // A beacon sent on unload would reach the next test.
   await context.setOffline(true);
   await page.evaluate('sessionStorage.clear()').catch(() => {});
   await page.goto('about:blank');

@@ -8,7 +8,7 @@ import { generate } from 'selfsigned';
 /** A certificate authority made for one test run. */
 export interface TestCa {
   pem: string;
-  /** The same in a file, for `NODE_EXTRA_CA_CERTS` of a process that shall trust it. */
+  /** Certificate in a file, for `NODE_EXTRA_CA_CERTS` of a process that should trust it. */
   file: string;
   /** A server certificate for host names and addresses. */
   issue(names: string[]): Promise<{ key: string; cert: string }>;
@@ -19,7 +19,7 @@ export interface TestCa {
 const ALGORITHM = { keyType: 'ec', algorithm: 'sha256' } as const;
 
 export async function createTestCa(): Promise<TestCa> {
-  // Of two authorities with the same name, a process that trusts both looks at one only.
+  // The name is unique: a process that trusts two authorities with the same name uses only one.
   const ca = await generate([{ name: 'commonName', value: `Marquee test CA ${randomUUID()}` }], {
     ...ALGORITHM,
     extensions: [

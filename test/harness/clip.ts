@@ -14,7 +14,7 @@ export interface ClipOptions {
   bitrateKbps?: number;
 }
 
-/** Makes an MP4 of a test picture and a tone, with a keyframe every two seconds; once for all tests. */
+/** Creates an MP4 of a test pattern and a tone, with a keyframe every two seconds; cached for all tests. */
 export async function makeClip(path: string, options: ClipOptions): Promise<void> {
   const { seconds, width, height, fps = 24, bitrateKbps = 2000 } = options;
   const name = createHash('sha256').update(JSON.stringify([seconds, width, height, fps, bitrateKbps]));

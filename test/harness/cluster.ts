@@ -16,7 +16,7 @@ export async function seedCluster(dataDir: string): Promise<void> {
   if (await isThere(dataDir, 'postgres.json')) return;
   const cluster = await migratedCluster();
   await mkdir(dataDir, { recursive: true });
-  // With the owner, which is not ours where we are root.
+  // Preserve the owner, who is a different user if the tests run as root.
   for (const name of ['postgres', 'postgres.json']) await run('cp', ['-a', join(cluster, name), dataDir]);
 }
 

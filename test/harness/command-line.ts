@@ -2,13 +2,13 @@ import { runCommandLine } from '../../src/main/command-line.ts';
 import { SECRET_KEY, type TestApp } from './app.ts';
 import { recordDatabaseEvents } from './contract-coverage.ts';
 
-/** What a command line has of the environment of its test: with the cache of compiled files it starts in half the time. */
+/** Environment of a command line in tests: with the compile cache it starts in half the time. */
 export const BARE_ENVIRONMENT: NodeJS.ProcessEnv = {
   PATH: process.env.PATH,
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
 };
 
-/** How a command ended, and what it printed. */
+/** Exit status and output of a command. */
 export interface CommandOutcome {
   code: number | null;
   stdout: string;

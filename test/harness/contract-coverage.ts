@@ -34,7 +34,7 @@ export const eventWatcher = onAny(async (_tx, { type, data }) => {
   if (byHand.getStore() !== data) recordObserved(type);
 });
 
-/** The same events for tests: what they append themselves counts for nothing. */
+/** Returns the events for tests, without coverage: events that tests emit themselves do not count. */
 export function untrackedEvents({ transaction }: Events): Events {
   if (FOLDER === undefined) return { transaction };
   return { transaction: (work) => transaction((tx, append) => work(tx, told(append))) };

@@ -17,7 +17,7 @@ export interface DashboardUser {
 }
 
 export interface VisitOptions extends Pick<OpenOptions, 'colorScheme' | 'locale' | 'isLast'> {
-  /** Who is signed in; nobody when left out. */
+  /** Signed-in user; none if omitted. */
   user?: DashboardUser;
 }
 
@@ -169,7 +169,7 @@ export interface MediaPlatform {
 const NOT_YET = /status of (404|409) |status of 400 .*\/replacement\)/;
 
 /**
- * For pages that show what is published and processed.
+ * Starts a platform with media, for pages that show broadcasts and videos.
  *
  * @param more variables of the program's configuration.
  */
@@ -225,15 +225,15 @@ export async function assertAccessible(page: Page, about: string): Promise<void>
   await assertNoOverflow(page, about);
 }
 
-/** The same in the light scheme. */
+/** Asserts accessibility in the light scheme. */
 export async function assertAccessibleInLight(page: Page, about: string): Promise<void> {
-  // No colour is looked at on its way to another one.
+  // Reduced motion avoids checks of intermediate colors.
   await page.emulateMedia({ reducedMotion: 'reduce' });
   await useScheme(page, 'light');
   await assertAccessible(page, about);
 }
 
-/** The same in both schemes; ends in the dark one, which changes colours and nothing else. */
+/** Asserts accessibility in both schemes; ends in the dark one, which changes only colors. */
 export async function assertAccessibleInBothSchemes(page: Page, about: string): Promise<void> {
   await assertAccessibleInLight(page, about);
   await useScheme(page, 'dark');

@@ -23,7 +23,7 @@ test('an empty database has no tables', async () => {
   await t.close();
 });
 
-test('until returns what it found, and tells what it waited for', async () => {
+test('waitFor returns the value it found, and its timeout names the condition', async () => {
   let looks = 0;
   assert.equal(await waitFor(() => (++looks === 3 ? 'there' : null)), 'there');
   await assert.rejects(

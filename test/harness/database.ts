@@ -10,7 +10,7 @@ import { migrationsHash } from './migrations.ts';
 import { SERVER_SOCKET } from './paths.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Any constant: it serialises the making of templates. */
+/** Arbitrary constant of the advisory lock that serializes the creation of templates. */
 const TEMPLATE_LOCK = 7_220_412;
 
 /** Connections that only run commands: loading the types costs more than most of these. */
@@ -111,7 +111,7 @@ function alive(pid: number): boolean {
 
 let address: Promise<string> | undefined;
 
-/** Address of the shared server, which is started when nobody answers. */
+/** Returns the URL of the shared server, which is started if it does not respond. */
 function serverUrl(): Promise<string> {
   address ??= askServer().catch(async () => {
     spawn(

@@ -22,12 +22,15 @@ export interface TestAccount {
   test: string;
 }
 
-/** What `ApiKeys.create` takes; FULL_ACCESS unless told. */
+/** Parameters of `ApiKeys.create`; FULL_ACCESS by default. */
 export interface KeyOptions extends Partial<Omit<Parameters<Container['apiKeys']['create']>[0], 'email'>> {
   account?: TestAccount;
 }
 
-/** An account with its two workspaces, without the slow password hash that nobody signs in with. */
+/**
+ * Inserts an account with its two workspaces, without the slow password hash, which is only needed to sign
+ * in.
+ */
 export async function insertAccount(db: Db, options: AccountOptions = {}): Promise<TestAccount> {
   const id = newId('usr');
   const account = { id, email: options.email ?? `${id}@example.com`, live: newId('wsp'), test: newId('wsp') };
@@ -54,7 +57,9 @@ export async function insertAccount(db: Db, options: AccountOptions = {}): Promi
   return account;
 }
 
-/** Makes an account's holder a member of another one's team, without an invitation. @returns the id of the member. */
+/**
+ * Adds an account's holder to the team of another one, without an invitation. @returns the ID of the member.
+ */
 export async function joinTeam(
   db: Db,
   {

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** Every row of every table that says one of the words, in text or in bytes; by table. */
+/** Returns every row of every table that contains one of the words, in text or in bytes; by table. */
 export async function findTextInTables(sql: Sql, words: readonly string[]): Promise<string[]> {
   const tables = await sql<{ name: string; shown: string }[]>`
     select format('%I.%I', n.nspname, c.relname) as name,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** What happens to one connection: after so many bytes of the client it ends. */
+/** Cut of one connection after a number of client bytes. */
 export interface Cut {
   bytes: number;
   /**
@@ -13,14 +13,14 @@ export interface Cut {
 
 export interface CutProxy {
   port: number;
-  /** How many connections were cut so far. */
+  /** Number of cut connections. */
   cuts: number;
   /** Cuts no connection that is opened from now on. */
   heal(): void;
   close(): Promise<void>;
 }
 
-/** A TCP way to `target` whose every connection is cut as `plan` says. */
+/** Starts a TCP proxy to `target` that cuts every connection according to `plan`. */
 export async function startFlakyProxy(target: number, plan: () => Cut): Promise<CutProxy> {
   const sockets = new Set<Socket>();
   let isHealed = false;

@@ -7,7 +7,7 @@ export type Params = { [name: string]: string | Params };
 export interface Call {
   method: string;
   path: string;
-  /** Of the address and of the body. */
+  /** Parameters of the query and of the body. */
   params: Params;
   idempotencyKey: string | null;
   /** The header `Stripe-Account`. */

@@ -20,7 +20,7 @@ export interface SinkRequest {
   remotePort: number;
 }
 
-/** What the sink does with a request; an empty object is an empty 200. */
+/** Response of the sink; an empty object is an empty 200. */
 export interface SinkReply {
   status?: number;
   headers?: Record<string, string>;

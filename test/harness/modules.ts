@@ -3,7 +3,7 @@ import type { Container } from '../../src/main/container.ts';
 import type { TestApp } from './app.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Who does the job of this name in the worker role. */
+/** Returns the worker of the job with this name in the worker role. */
 export function jobWorker({ parts }: Container, name: string): JobWorker {
   const found = parts.flatMap((part) => part.jobs?.() ?? []).find(({ job }) => job.name === name);
   if (found === undefined) throw new Error(`nobody does the job ${name}`);
@@ -17,7 +17,7 @@ export async function runTask({ parts }: Container, name: string): Promise<void>
   await found.run();
 }
 
-/** What is gathered of requests beside their way is in the database, for all that came before this call. */
+/** Waits until the buffered request logs and usage events of all previous calls are in the database. */
 export async function requestsWritten(app: TestApp): Promise<void> {
   const { sql } = app.container;
   const { id, key } = await app.createKey();

@@ -16,15 +16,15 @@ const SALE = [...PURCHASE, 'feeCents', 'netCents'];
 const SUMS = ['grossCents', 'feeCents', 'refundCents', 'netCents'];
 
 /**
- * The amounts that each endpoint may answer with, whoever asks (docs/decisions/money.md#amount-visibility). Prices that
- * are public are known by their name, `priceCents`; everything else is behind a finance gate, the buyer's own, or what
- * a partner sets.
+ * Amounts that each endpoint may return to any caller (docs/decisions/money.md#amount-visibility). Public
+ * prices are identified by their name, `priceCents`; all other amounts are behind a finance check, the
+ * buyer's own, or set by a partner.
  */
 const ALLOWED: readonly [route: RegExp, fields: readonly string[]][] = [
   [/^\w+ \/(videos|upload|imports|tiers|channel|channels|booking\/products)(\/|$)(?!.*purchases)/, PRICE],
   // A clip is a video.
   [/^POST \/streams\/\{\w+\}\/clips$/, PRICE],
-  // What has changed of a tier or a video.
+  // Events of tiers and videos include changed prices.
   [/^GET \/me\/events(\/|$)/, PRICE],
   [/^GET \/videos\/\{\w+\}\/purchases$/, SALE],
   [/^(GET|POST) \/purchases(\/|$)/, SALE],
@@ -45,7 +45,7 @@ export function allowedMoney(method: string, path: string): readonly string[] {
   return ALLOWED.find(([route]) => route.test(`${method} ${path}`))?.[1] ?? [];
 }
 
-/** What a partner gives is given back as it is. */
+/** Values set by a partner are returned unchanged. */
 const PARTNERS_OWN = new Set(['metadata', 'intakeAnswers', 'renderedRequest']);
 
 /** Members that hold an amount, at any depth; null holds none. */
@@ -76,7 +76,7 @@ export function moneyCheck(routes: readonly Route[]) {
 const PERHAPS_MONEY =
   /"[^"]*(cents|amount|price|revenue|balance|fee|net|gross|mrr|earning|turnover)[^"]*"\s*:/i;
 
-/** A log that nobody reads, and the lines of it that name an amount: no line of the program does. */
+/** Returns a log that discards its lines, and an assertion that none of them contained an amount. */
 export function watchedLog(): { log: Logger; assertNoMoney(): void } {
   const found: string[] = [];
   const to = {

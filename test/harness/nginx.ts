@@ -8,7 +8,7 @@ import { waitFor } from './wait-for.ts';
 export interface RunningNginx {
   url: string;
   pid: number;
-  /** What the directives call `/var/cache/nginx`. */
+  /** Path that the directives name `/var/cache/nginx`. */
   dir: string;
   close(): Promise<void>;
 }
@@ -18,7 +18,10 @@ export function hasNginx(): boolean {
   return spawnSync('nginx', ['-v'], { stdio: 'ignore' }).status === 0;
 }
 
-/** What docs/guides/playback.md#nginx-cache-for-broadcasts puts into `http` and `server`, before a platform at this address. */
+/**
+ * Returns the `http` and `server` directives of docs/guides/playback.md#nginx-cache-for-broadcasts for a
+ * platform at this URL.
+ */
 export async function broadcastGuide(upstream: string): Promise<{ http: string; server: string }> {
   const guide = await readFile(new URL('../../docs/guides/playback.md', import.meta.url), 'utf8');
   const [, http, server] =
@@ -34,7 +37,7 @@ export async function startNginx(server: string, http = '', top = ''): Promise<R
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(dir, name)};`,
   );
-  // As root it would give up the right to read the folders of the tests.
+  // Started as root, nginx would otherwise drop the privilege to read the folders of the tests.
   const user = process.getuid?.() === 0 ? 'user root; ' : '';
   const config =
     `${top}${user}daemon off; worker_processes 1; pid ${join(dir, 'pid')}; error_log ${join(dir, 'error.log')};

@@ -1,6 +1,6 @@
 import type { Sessions } from '../../src/http/ports.ts';
 
-/** For apps of a test's own that only know keys. */
+/** Sessions for test apps that only accept keys. */
 export const noSessions: Sessions = {
   cookie: { read: () => null, keep: () => '', drop: () => '' },
   isOwnOrigin: () => false,

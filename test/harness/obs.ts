@@ -21,12 +21,12 @@ export interface RunningObs {
   isRunning(): boolean;
   /** Presses "Start Streaming" or "Stop Streaming", by its remote control. */
   press(button: 'StartStream' | 'StopStream'): Promise<void>;
-  /** What it has logged. */
+  /** Returns the log of OBS. */
   log(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** What it publishes to. */
+/** Service that OBS publishes to. */
 export type ObsService =
   | { type: 'rtmp_custom'; server: string; key: string; use_auth: boolean; bwtest: boolean }
   | { type: 'whip_custom'; server: string; bearer_token: string };
@@ -38,7 +38,7 @@ export function obsUnavailableReason(): string | null {
   return missing.length === 0 ? null : `${missing.join(', ')} not installed`;
 }
 
-/** The same of the OBS that publishes by WHIP. */
+/** Returns the reason why the OBS with WHIP is unavailable, or null. */
 export function lackOfWhipObs(): string | null {
   if (!existsSync(TREE)) return 'no OBS with WHIP; on Debian type: node scripts/test-tools.mjs obs-whip';
   const [program = '', ...args] = inTree(tmpdir(), ['obs', '--version']);
@@ -51,7 +51,7 @@ function inTree(home: string, command: readonly string[]): string[] {
   const links = ['bin', 'lib', 'lib64', 'sbin'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]);
   const seen = ['usr', 'etc'].flatMap((name) => ['--ro-bind', join(TREE, name), `/${name}`]);
   const sockets = join(home, 'sockets');
-  // Where alternatives would have led, which no script of a package has made.
+  // Targets of the alternatives links that the install scripts of the packages would have created.
   const libraries = ['blas', 'lapack'].map((name) => `/usr/lib/x86_64-linux-gnu/${name}`).join(':');
   const own = ['--dev', '/dev', '--proc', '/proc', '--tmpfs', '/run', '--bind', home, home];
   own.push('--setenv', 'LD_LIBRARY_PATH', libraries);
@@ -59,7 +59,10 @@ function inTree(home: string, command: readonly string[]): string[] {
   return ['bwrap', '--die-with-parent', ...links, ...seen, ...own, '--', ...command];
 }
 
-/** OBS Studio on a screen that nobody sees, which begins to stream at once and comes back when it is cut off. */
+/**
+ * Starts OBS Studio on a virtual screen. It starts streaming immediately and reconnects when it is
+ * disconnected.
+ */
 export async function startObs(service: ObsService): Promise<RunningObs> {
   const home = await mkdtemp(join(tmpdir(), 'marquee-obs-'));
   const port = await freePort();
@@ -73,7 +76,7 @@ export async function startObs(service: ObsService): Promise<RunningObs> {
   const names = ['--profile', 'Test', '--collection', 'Test', '--scene', 'Scene'];
   const flags = ['--startstreaming', '--multi', '--disable-updater', '--disable-shutdown-check'];
   const program = ['obs', ...flags, '--minimize-to-tray', ...names];
-  // With the bus that it starts, a group of its own.
+  // OBS and its D-Bus form a separate process group.
   const [bus = '', ...args] = within(['dbus-run-session', '--', ...program]);
   const obs = spawn(bus, args, {
     detached: true,
@@ -123,7 +126,10 @@ async function configure(home: string, { type, ...settings }: ObsService, port: 
   ]);
 }
 
-/** One request of obs-websocket's protocol, version 5. @throws {Error} when it is refused, or nobody is there. */
+/**
+ * Sends one request of the obs-websocket protocol, version 5. @throws {Error} when it is rejected or OBS does
+ * not respond.
+ */
 async function ask(port: number, requestType: string): Promise<void> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}`);
   const say = (op: number, d: object) => socket.send(JSON.stringify({ op, d }));
@@ -145,7 +151,7 @@ async function ask(port: number, requestType: string): Promise<void> {
   }
 }
 
-/** Of that protocol. */
+/** Message types of that protocol. */
 const [HELLO, IDENTIFY, IDENTIFIED, REQUEST, RESPONSE] = [0, 1, 2, 6, 7] as const;
 
 async function end(child: ChildProcess, isGroup: boolean): Promise<void> {

@@ -47,7 +47,9 @@ export interface PlatformOptions {
   dataDir?: string;
   port?: number;
   rtmpPort?: number;
-  /** Nothing is there, and the start makes the database; otherwise it finds a migrated one. */
+  /**
+   * The data folder is empty, and the start creates the database; otherwise the database is already migrated.
+   */
   isFirstStart?: boolean;
 }
 
@@ -61,7 +63,7 @@ export interface RunningPlatform {
   rtmpPort: number;
   dataDir: string;
   process: ChildProcess;
-  /** All that it wrote to standard output and error so far. */
+  /** Returns the standard output and error. */
   output(): string;
   /** SIGTERM; resolves with the exit code when it has drained. */
   stop(): Promise<number | null>;
@@ -122,7 +124,7 @@ export function headersOf(key: string): Record<string, string> {
   return { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 }
 
-/** Runs the operator's command line on the platform's data. @returns what it prints as JSON. */
+/** Runs the operator's command line on the platform's data. @returns its output as JSON. */
 export async function marquee(platform: RunningPlatform, ...args: string[]): Promise<unknown> {
   const { stdout } = await promisify(execFile)(process.execPath, [serverProgram('cli'), ...args, '--json'], {
     cwd: ROOT,

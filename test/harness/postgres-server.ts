@@ -1,8 +1,8 @@
 /**
- * The database server of the tests, one for all test processes of this checkout: `database.ts` starts it when
- * nobody answers on its socket. It answers each connection with the database's address as a line and ends itself
- * once nobody has been connected for a few seconds. The cluster is in memory where there is room, and ends with it;
- * otherwise it stays on the disk.
+ * Database server of the tests, one for all test processes of this checkout: `database.ts` starts it when its
+ * socket does not respond. It sends each connection the URL of the database as a line, and exits a few
+ * seconds after the last disconnect. The cluster is in memory if there is space, and deleted at exit;
+ * otherwise it stays on disk.
  */
 import { existsSync, rmSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';

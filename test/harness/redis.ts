@@ -11,7 +11,7 @@ import { waitFor } from './wait-for.ts';
 /** A Valkey or Redis server of its own, without persistence. */
 export interface TestRedis {
   url: string;
-  /** Stops it in the middle of whatever it does: connections stay open and nothing answers. */
+  /** Suspends it during any operation: connections stay open and do not respond. */
   freeze(): void;
   thaw(): void;
   /** Kills it; `start` brings it back on the same port, empty. */

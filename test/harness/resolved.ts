@@ -1,6 +1,6 @@
 import { isJson, type Json } from '../../src/http/openapi/json.ts';
 
-/** An OpenAPI document with every reference replaced by what it points to; none of ours is in a circle. */
+/** Returns an OpenAPI document with every reference replaced by its target; ours have no cycles. */
 export function resolved(document: Json): Json {
   const known = new Map<string, unknown>();
   const at = (ref: string): unknown => {

@@ -4,7 +4,7 @@ import type { Route } from '../../src/http/route.ts';
 import type { ErrorCode } from '../../src/kernel/errors.ts';
 import type { TestResponse } from './response.ts';
 
-/** What is answered before an endpoint is known. */
+/** Errors returned before an endpoint is matched. */
 const UNROUTED: readonly ErrorCode[] = [
   'BAD_REQUEST',
   'NOT_FOUND',

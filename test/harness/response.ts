@@ -73,7 +73,7 @@ export class TestResponse {
   }
 
   /**
-   * What every answer carries, whatever it says (docs/concepts/conventions.md#headers,
+   * Asserts the headers of every response (docs/concepts/conventions.md#headers,
    * docs/concepts/conventions.md#versions).
    */
   assertCommonHeaders(): this {

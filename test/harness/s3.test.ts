@@ -101,7 +101,7 @@ test('S3: an object in parts appears when it is complete', { skip }, async () =>
   assert.deepEqual(Buffer.from((await Body?.transformToByteArray()) ?? []), Buffer.concat(parts));
 });
 
-test('S3: parts that were given up are gone', { skip }, async () => {
+test('S3: aborted parts are deleted', { skip }, async () => {
   const Key = 'aborted/original';
   const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key }));
   await client.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber: 1, Body: 'x' }));

@@ -48,7 +48,7 @@ export async function startS3(): Promise<TestS3 | null> {
       ...['--port', `127.0.0.1:${port}`, '--region', region, '--keep-alive', '--quiet'],
       // Players fetch segments from it.
       ...['--cors-allow-origin', '*'],
-      // Metadata in a folder beside the data, for file systems without extended attributes.
+      // Metadata in a separate folder, for file systems without extended attributes.
       ...['posix', '--sidecar', join(folder, 'meta'), join(folder, 'data')],
     ],
     {

@@ -1,4 +1,4 @@
-/** What clients of WHIP and WHEP are answered; `error` is empty where there is none. */
+/** Response to clients of WHIP and WHEP; `error` is empty if there is none. */
 export interface SdpAnswer {
   status: number;
   headers: Headers;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Params } from './form-request.ts';
 
-/** What is answered to one request: the status, and the object as Stripe's reference shows it. */
+/** Response to one request: the status, and the object as in Stripe's reference. */
 export interface Reply {
   status: number;
   body: Thing;

@@ -17,28 +17,28 @@ import {
 } from './stripe-replies.ts';
 
 /**
- * The part of Stripe that the platform uses, with the state that a program needs which tests against it: what was
- * asked for twice with one key is made once, a session is open until somebody pays, a refund cannot be more than the
- * charge. Shapes as in https://docs.stripe.com/api; parameters are checked against Stripe's own description by the
- * tests with stripe-mock.
+ * Fake of the part of Stripe that the platform uses, with the necessary state: requests with the same
+ * idempotency key act once, a session is open until it is paid, a refund cannot exceed the charge. Shapes as
+ * in https://docs.stripe.com/api; the tests with stripe-mock check parameters against Stripe's own
+ * description.
  */
 export interface StripeServer {
   url: string;
   webhookSecret: string;
   calls: Call[];
-  /** What becomes of the next requests: `lost` and `late` do the work, and the answer never arrives. */
+  /** Faults of the next requests: `lost` and `late` perform the request, but the response never arrives. */
   faults: ('none' | 'error' | 'refuse' | 'lost' | 'late')[];
   /** A buyer on the page of a session. */
   pay(sessionId: string, how?: 'paid' | 'declined' | 'expired'): void;
-  /** What the saved card does when nobody is there. */
+  /** Result of an off-session charge to the saved card. */
   cardAnswers: 'ok' | 'card_declined' | 'insufficient_funds' | 'authentication_required' | 'expired_card';
   dispute(paymentIntent: string, status: string, id?: string): string;
   /** An account that its creator has completed. */
   completeAccount(): string;
   payout(account: string, status: string, amount: number): string;
-  /** Somebody gives money back in Stripe's dashboard. @param isBorne the transfer is not reversed. */
+  /** Refunds a payment in Stripe's dashboard. @param isBorne the transfer is not reversed. */
   refundThere(paymentIntent: string, amount: number, isBorne?: boolean): string;
-  /** What an account can pay out, in cents. */
+  /** Available balance of an account, in cents. */
   available: number;
   /** Creators' accounts give nothing back. */
   cannotReverse: boolean;

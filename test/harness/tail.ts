@@ -9,15 +9,15 @@ interface TailOptions {
   after?: string;
 }
 
-/** A client of server-sent events that keeps what it reads. */
+/** Client of server-sent events that stores them. */
 export interface TailClient {
   response: Response;
   messages: EventSourceMessage[];
   /** The parsed data of the events of this name. */
   data(event: string): Record<string, unknown>[];
-  /** Waits for so many events of the name. */
+  /** Waits for `count` events of the name. */
   waitFor(event: string, count?: number): Promise<EventSourceMessage[]>;
-  /** Of the last event that had one. */
+  /** Returns the ID of the last event that had one. */
   lastId(): string;
   /** Resolves when the server has ended it. */
   ended: Promise<void>;

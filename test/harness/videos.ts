@@ -8,9 +8,9 @@ import { TestClock } from './clock.ts';
 type Columns = Partial<Omit<Insertable<VideoTable>, 'id' | 'workspace_id'>>;
 
 /**
- * A READY 1080p video of 60 seconds with two rungs, as rows alone: nothing of it can be played.
+ * Inserts only the rows of a READY 1080p video of 60 seconds with two rungs: it is not playable.
  *
- * @returns its id.
+ * @returns its ID.
  */
 export async function insertReadyVideo(db: Db, workspaceId: string, columns: Columns = {}): Promise<string> {
   const id = await insertVideo(db, workspaceId, {
@@ -44,7 +44,7 @@ export async function insertVideo(db: Db, workspaceId: string, columns: Columns 
   return id;
 }
 
-/** A playable rung of revision 0 with so many lines. */
+/** Inserts a playable rung of revision 0 with this height. */
 async function insertRung(db: Db, videoId: string, height: number): Promise<void> {
   await db
     .insertInto('video_rendition')

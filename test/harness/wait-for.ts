@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 interface UntilOptions {
-  /** What a quiet machine needs at most; default 5000. */
+  /** Maximum time on an idle machine; default 5000. */
   timeoutMs?: number;
   /** Pause between two looks, default 10. */
   intervalMs?: number;
-  /** What was waited for; a function is asked when the time is up. */
+  /** Name of the condition; a function is called when the time is up. */
   message?: string | (() => string);
 }
 
-/** A condition that holds is seen at once; a busy machine has so many times longer before it is given up. */
+/**
+ * Factor of the time limit: fulfilled conditions are seen immediately, and a busy machine needs more time.
+ */
 const PATIENCE = 3;
 
 type Falsy = false | null | undefined | 0 | '';

@@ -2,7 +2,7 @@ import type { TestApp } from './app.ts';
 import { type SdpAnswer, sdpCaller } from './sdp-request.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Somebody who publishes by WHIP, to a media node that is the test. */
+/** Publishes by WHIP to a media node implemented by the test. */
 export async function publishTo(
   app: TestApp,
   { nodeId, streamKey, offer = 'v=0\r\n' }: { nodeId: string; streamKey: string; offer?: string },

@@ -31,7 +31,7 @@ export async function withLockContention<T>(
     const answer = ask().finally(() => {
       open -= 1;
     });
-    // Whoever awaits it hears of a failure, too.
+    // Prevents an unhandled rejection; callers that await the response still get the error.
     answer.catch(() => {});
     answers.push(answer);
     await waitFor(async () => {

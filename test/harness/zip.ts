@@ -23,7 +23,7 @@ export function unzip(archive: Buffer): Map<string, Buffer> {
   return files;
 }
 
-/** Those that do not fit stand in the extra field 1, in this order (4.5.3). */
+/** Reads the numbers that do not fit from the extra field 1, in this order (4.5.3). */
 function wideNumbers(narrow: readonly number[], extra: Buffer): number[] {
   let field = 0;
   while (field < extra.length && extra.readUInt16LE(field) !== 1) field += 4 + extra.readUInt16LE(field + 2);

@@ -14,12 +14,12 @@ import { SECRET_KEY } from '../harness/app.ts';
 import { noSessions } from '../harness/no-sessions.ts';
 import { TestResponse } from '../harness/response.ts';
 
-/** What the handler of the test route does. */
+/** Request body of the test route, which controls its handler. */
 const Thing = Type.Object({
   name: Type.String(),
-  /** What it does after it has inserted the thing. */
+  /** Action after inserting the row. */
   next: Type.Optional(Type.String()),
-  /** How long it takes. */
+  /** Duration of the handler in milliseconds. */
   ms: Type.Optional(Type.Integer()),
 });
 
@@ -61,7 +61,7 @@ function endings({ db, events, bus }: Container): Record<string, (name: string) 
       bus.publish('things', name);
       throw new Error('the handler broke');
     },
-    /** A write beside any transaction that fails, and a handler that goes on. */
+    /** A failed write outside a transaction, after which the handler continues. */
     recover: async (name) => {
       await insert(db, name).catch(() => {});
       await insert(db, `${name}, recovered`);
@@ -72,7 +72,7 @@ function endings({ db, events, bus }: Container): Record<string, (name: string) 
         await insert(tx, `${name}, outer`);
         await inTransaction(`${name}, inner`, new Error('inner')).catch(() => {});
       }),
-    /** A transaction that nobody waits for. */
+    /** A transaction that the handler does not await. */
     dangling: async (name) => {
       void db
         .transaction()
@@ -92,7 +92,7 @@ function endings({ db, events, bus }: Container): Record<string, (name: string) 
 /** Names of things whose provider is away. */
 const AWAY = 'away';
 
-/** Its handler asks somebody else, and makes a thing for each operation. */
+/** Defines a route whose handler calls an external service and inserts a row for each operation. */
 function leasedRoute(runs: string[]): Route {
   return defineRoute({
     operationId: 'test.leased',

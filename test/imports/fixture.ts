@@ -29,7 +29,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
       source.answers.set(path, file(...options));
       return source.url + path;
     },
-    /** Of the workspace's storage, in bytes. */
+    /** Returns the used storage of the workspace, in bytes. */
     async used(workspaceId: string): Promise<number> {
       const query = container.db
         .selectFrom('workspace')
@@ -56,7 +56,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
         .executeTakeFirstOrThrow();
       return (await app.request('GET', `/videos/${videoId}`, { key })).assertOk(200);
     },
-    /** What is stored as the original of the import's video. */
+    /** Returns the stored original of the import's video. */
     async original(id: string): Promise<Buffer | null> {
       const row = await container.db
         .selectFrom('import')
@@ -74,7 +74,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
   };
 }
 
-/** The fixture at work, with an account on the plan FREE, whose key is good for its live workspace. */
+/** Starts the fixture with its worker, and an account on the plan FREE with a key of its live workspace. */
 export async function startFreeImports() {
   const fixture = await startImportFixture();
   const account = await fixture.app.createAccount({ plan: 'FREE' });

@@ -7,18 +7,18 @@ export interface SourceRequest {
   path: string;
   range: string | undefined;
   ifRange: string | undefined;
-  /** Bytes on this connection so far. */
+  /** Returns the bytes sent on this connection. */
   sent(): number;
 }
 
-/** What the server does with a request, by its path. */
+/** Request handler of the server, by path. */
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 export interface FileOptions {
   etag?: string;
-  /** The connection is cut when so many bytes were sent, unless the file ends before. */
+  /** Bytes after which the connection is cut, unless the file ends before. */
   cutAfter?: number;
-  /** Without a length. */
+  /** Omits the content length. */
   chunked?: boolean;
   /** Announced instead of the true one. */
   length?: number;
@@ -26,7 +26,7 @@ export interface FileOptions {
   type?: string;
   /** Between two pieces of 16 KiB. */
   pauseMs?: number;
-  /** After so many bytes nothing more is sent, and the connection stays open. */
+  /** Bytes after which sending stalls while the connection stays open. */
   stallAfter?: number;
 }
 
@@ -61,7 +61,7 @@ export function file(bytes: () => Buffer, options: FileOptions = {}): Answer {
       if (pauseMs !== undefined) await sleep(pauseMs, undefined, { ref: false });
     }
     if (body.length > cutAfter || (options.length ?? 0) > body.length) {
-      // What was written must arrive before the cut.
+      // The written bytes must arrive before the cut.
       await sleep(20);
       response.destroy();
     } else response.end();

@@ -3,5 +3,5 @@ import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 /** The ffmpeg of the PATH, asked once for all tests of a file. */
 export const testFfmpeg = await openFfmpeg('ffmpeg');
 
-/** What the oldest supported one can do. */
+/** Capabilities of the oldest supported version. */
 export const OLD_ABILITIES = { enhancedFlv: false, enhancedFlv2: false };

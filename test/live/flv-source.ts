@@ -7,7 +7,7 @@ export interface FlvSourceOptions {
   fps?: number;
   gopSec?: number;
   audio?: 'aac' | 'mp3' | 'none';
-  /** Ends by itself after so much media. */
+  /** Seconds of media after which it ends. */
   seconds?: number;
   /** x264 options, such as `-profile:v high444 -pix_fmt yuv444p`. */
   extraArgs?: string[];

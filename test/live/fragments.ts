@@ -1,4 +1,6 @@
-/** Fragmented MP4 as an encoder's packager writes it, with media of no meaning: one track, or a picture and a sound. */
+/**
+ * Fragmented MP4 as an encoder's packager writes it, with meaningless media: one track, or video and audio.
+ */
 
 function box(type: string, ...content: (Buffer | number[])[]): Buffer {
   const body = Buffer.concat(content.map((part) => Buffer.from(part)));
@@ -29,7 +31,7 @@ function track(id: number, handler: string, ...more: Buffer[]): Buffer {
   return box('trak', box('tkhd', numbers(0, 0, 0, id, 0)), media);
 }
 
-/** `ftyp` and `moov`, with the profile of its picture. */
+/** Returns `ftyp` and `moov`, with the profile of the video track. */
 export function initBytes(profile = [0x64, 0x00, 0x1f]): Buffer {
   const avcC = box('avcC', [1, ...profile, 0xff]);
   return Buffer.concat([
@@ -62,7 +64,7 @@ export function fragmentBytes({ startSec, durationSec, isKey, mediaBytes = 1000 
       box('trun', numbers(0x4, FRAMES, flags)),
     );
   };
-  // The sound comes first, and is a keyframe always.
+  // Audio comes first, and is always a keyframe.
   const moof = box('moof', box('mfhd', numbers(0, 1)), part(2, SYNC), part(1, isKey ? SYNC : NON_SYNC));
   return Buffer.concat([moof, box('mdat', Buffer.alloc(mediaBytes, 7))]);
 }

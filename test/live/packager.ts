@@ -24,7 +24,7 @@ export interface Fixture {
   composer: Composer;
   packager: Packager;
   playlist(rung: string): Promise<MediaPlaylist>;
-  /** Waits for so many segments in a rung's playlist. */
+  /** Waits for `count` segments in a rung's playlist. */
   segments(rung: string, count: number): Promise<MediaPlaylist>;
   master(): Promise<string>;
 }
@@ -100,7 +100,7 @@ interface Probed {
   }[];
 }
 
-/** What a player sees of one rung. */
+/** Returns the streams that a player gets for one rung. */
 export async function probe(url: string): Promise<Probed['streams']> {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', '-show_streams', url], {
     timeout: 20_000,

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { waitFor } from '../harness/wait-for.ts';
 
 /**
- * Counts in a watch page the tenths of a second in which its picture moved, and how long it stood still at most; a page that is
- * loaded again begins anew.
+ * Page script that counts the tenths of a second in which the video of a watch page moved, and its longest
+ * freeze; a reload resets both.
  */
 export const PLAYBACK_MONITOR = `window.moved = 0; window.stillMs = 0;
 (() => {
@@ -19,7 +19,7 @@ export const PLAYBACK_MONITOR = `window.moved = 0; window.stillMs = 0;
   }, 100);
 })();`;
 
-/** Resolves when the picture has moved for so many more tenths of a second. */
+/** Resolves when the video has moved for `more` additional tenths of a second. */
 export async function waitForPlayback(page: Page, more: number): Promise<void> {
   const moved = () => page.evaluate<number>('moved');
   const from = await moved();
@@ -32,7 +32,7 @@ export async function waitForPlayback(page: Page, more: number): Promise<void> {
   await waitFor(hasMoved, { timeoutMs: 60_000, message });
 }
 
-/** @returns how long the picture stood still at most since it was asked last, in milliseconds. */
+/** @returns the longest freeze of the video since the last call, in milliseconds. */
 export function longestFreeze(page: Page): Promise<number> {
   return page.evaluate<number>('(() => { const found = stillMs; window.stillMs = 0; return found; })()');
 }

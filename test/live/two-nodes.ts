@@ -10,13 +10,13 @@ export interface TwoNodes {
   partner: Partner;
   /** A stream that is on air. */
   streamId: string;
-  /** What publishes to it. */
+  /** Encoder that publishes to it. */
   encoder: Publisher;
   /** A new encoder, at the media node or another one. */
   publish(to?: RunningPlatform): void;
   /** The answer to a player, of the node without the media role. */
   get(path: string): Promise<{ status: number; text: string; bytes: Buffer }>;
-  /** Of `api` or `media`, by its name and labels; 0 where it is not there. */
+  /** Reads a metric of `api` or `media` by its name and labels; 0 if it is missing. */
   metric(node: 'api' | 'media', name: string): Promise<number>;
   /** One more node with the media role. */
   startMedia(): Promise<RunningPlatform>;
@@ -88,7 +88,10 @@ export async function startTwoNodes(): Promise<TwoNodes> {
   return nodes;
 }
 
-/** What a player of Low-Latency HLS waits for next: the number of the segment and of its part; its file, if it is named. */
+/**
+ * Returns the next part that a player of Low-Latency HLS waits for: the number of the segment and of its
+ * part; its file, if it is named.
+ */
 export function nextPart(playlist: string): { msn: number; part: number; file: string | null } {
   const [, file, index] = /PRELOAD-HINT:TYPE=PART,URI="\.\.\/([^"]*\.(\d+)\.m4s)"/.exec(playlist) ?? [];
   const segments = playlist.match(/^#EXTINF/gm)?.length ?? 0;

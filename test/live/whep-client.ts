@@ -1,9 +1,9 @@
 import { NAMES } from './section-names.ts';
 
 /**
- * A plain client of WHEP (draft-ietf-wish-whep) in a page: `whep(url)` puts a `<video>` there and answers `{status, session, viewers}`,
- * with the body of what is no 201. `window.pc` is its connection, `more` are lines for the end of its offer, and `name` is what the
- * names of its sections begin with.
+ * Plain client of WHEP (draft-ietf-wish-whep) in a page: `whep(url)` adds a `<video>` and returns `{status,
+ * session, viewers}`, with the body of a response other than 201. `window.pc` is its connection, `more` are
+ * lines for the end of its offer, and `name` is the prefix of its section names.
  */
 export const WHEP_CLIENT = `${NAMES}
 window.whep = async (url, more = '', name = '') => {
@@ -47,7 +47,7 @@ window.received = async () => {
 };
 `;
 
-/** As the script above answers. */
+/** Result of the script above. */
 export interface WhepAnswer {
   status: number;
   session?: string;

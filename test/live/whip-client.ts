@@ -1,9 +1,10 @@
 import { NAMES } from './section-names.ts';
 
 /**
- * A plain client of WHIP (RFC 9725) in a page: `whip(url, streamKey)` publishes a green picture that changes, and a tone, and
- * answers with the session description that it got. `window.pc` is its connection, `session` the address of its session.
- * `more` are lines for the end of its offer, `encodings` those of its picture, and `name` what the names of its sections begin with.
+ * Plain client of WHIP (RFC 9725) in a page: `whip(url, streamKey)` publishes changing green video and a
+ * tone, and returns the session description of the response. `window.pc` is its connection, `session` the URL
+ * of its session. `more` are lines for the end of its offer, `encodings` those of its video, and `name` is
+ * the prefix of its section names.
  */
 export const WHIP_CLIENT = `${NAMES}
 window.whip = async (url, streamKey, { more = '', encodings = [{}], name = '' } = {}) => {

@@ -8,8 +8,8 @@ interface Charged {
 }
 
 /**
- * Nobody is charged for what they did not agree to while they were present: without its holder, a card pays only for the
- * subscription that it was given or chosen for. And nothing is sold that was taken off the shelf.
+ * Asserts that every charge was agreed to: without its holder, a card pays only for the subscription that it
+ * was chosen for. Also asserts that withdrawn products are not sold.
  */
 export async function assertAgreed(sql: Sql, shelf: Catalog): Promise<void> {
   const { workspaceId, chosen, unsold } = shelf;

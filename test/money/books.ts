@@ -6,7 +6,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import type { PaymentsSimulation } from './payments-simulation.ts';
 import { ATTACKS, actions, play } from './sequences.ts';
 
-/** Whatever happens in whatever order, and wherever the program is killed: no cent is lost or counted twice. */
+/** Asserts that after any sequence of actions and crashes no cent is lost or counted twice. */
 export async function assertLedgerInvariants(
   world: PaymentsSimulation,
   runs: { numRuns: number; seed: number },

@@ -3,7 +3,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import type { PaymentMethod } from '../../src/platform/db/json-columns.ts';
 import type { TestApp } from '../harness/app.ts';
 
-/** Of the sandbox (docs/guides/money.md#test-cards). */
+/** Test cards of the sandbox (docs/guides/money.md#test-cards). */
 export const CARDS = {
   pays: '4242 4242 4242 4242',
   declined: '4000 0000 0000 0002',
@@ -15,7 +15,7 @@ export const CARDS = {
   toldTwice: '4000 0000 0000 0077',
 } as const;
 
-/** Somebody who buys videos of a workspace, at 10 dollars each. */
+/** Creates a buyer of a workspace's videos, at 10 dollars each. */
 export async function buyer(
   { container: { payments, events, db } }: Pick<TestApp, 'container'>,
   workspaceId: string,

@@ -9,7 +9,7 @@ import { type AuthFixture, PASSWORD, startAuthFixture } from '../auth/fixture.ts
 import { allowedMoney, isMoneyName, moneyIn } from '../harness/money-fields.ts';
 import type { TestResponse } from '../harness/response.ts';
 
-/** Who may: docs/guides/money.md#financial-access. */
+/** Rule for the callers of an endpoint: docs/guides/money.md#financial-access. */
 type Rule =
   | 'finance-read'
   | 'finance-write'
@@ -81,7 +81,7 @@ const KEYS: readonly [Scope, readonly Permission[]][] = [
   ['FULL_ACCESS', []],
 ];
 
-/** What this rule says to a key: the code of the refusal, or null. */
+/** Returns the error code of this rule for a key, or null if the key is allowed. */
 function refusalOf(rule: Rule, scope: Scope, permissions: readonly Permission[]): string | null {
   const isFull = scope === 'FULL_ACCESS';
   const has = (...some: Permission[]) =>
@@ -185,7 +185,7 @@ describe('permissions', () => {
 });
 
 describe('amounts', () => {
-  test('an endpoint declares those alone that it is to show', () => {
+  test('endpoints declare only the amounts that they may show', () => {
     for (const route of routes) {
       const allowed = allowedMoney(route.method, route.path);
       const others = membersOf(route.reply.schema).filter(

@@ -11,8 +11,8 @@ interface Paid {
 }
 
 /**
- * Everything that a workspace at rest has to agree on: the record of the sandbox, payments and purchases, the books,
- * the sums of revenue, and events, each of which was told once.
+ * Asserts the invariants of a workspace at rest: the record of the sandbox, payments and purchases, the
+ * ledger, the sums of revenue, and events, each of which was emitted once.
  */
 export async function assertConsistent(sql: Sql, workspaceId: string): Promise<void> {
   const record = await sql<Paid[]>`
@@ -32,7 +32,7 @@ const sum = (list: readonly Paid[], of: (paid: Paid) => number) =>
   list.reduce((total, paid) => total + of(paid), 0);
 const lost = (paid: Paid) => (paid.dispute_status === 'LOST' ? left(paid) : 0);
 
-/** Nobody was charged twice, and each purchase is what the bank's record makes it. */
+/** Asserts that each payment was charged once, and that each purchase matches the provider's record. */
 async function assertPurchases(sql: Sql, workspaceId: string, succeeded: readonly Paid[]): Promise<void> {
   const rows = await sql<{ id: string; status: string; refunded: number; charges: string }[]>`
     select id, status, refunded_cents as refunded, (select count(*) from payment
@@ -80,7 +80,7 @@ async function assertBooks(sql: Sql, workspaceId: string, succeeded: readonly Pa
   assert.deepEqual(numbers, expected, 'the sums of revenue');
 }
 
-/** What a code made free is a sale that no provider knows. */
+/** Counts sales that a discount code made free, which are unknown to the provider. */
 async function countFree(sql: Sql, workspaceId: string): Promise<number> {
   const [free] = await sql<{ count: number }[]>`
     select count(*)::int as count from purchase
@@ -130,7 +130,10 @@ async function assertEvents(sql: Sql, workspaceId: string, succeeded: readonly P
   assert.equal(told('checkout.session.completed'), Number(sold?.completed), 'checkout.session.completed');
 }
 
-/** Places of tiers and uses of codes are what a recount says: at rest nobody pays, so nothing is claimed. */
+/**
+ * Asserts that tier spots and code redemptions match a recount. At rest no payment is open, so nothing is
+ * reserved.
+ */
 async function assertPlaces(sql: Sql, workspaceId: string): Promise<void> {
   const rows = await sql<
     { id: string; claimed: number; taken: number; counted: string; most: number | null }[]
@@ -149,7 +152,7 @@ async function assertPlaces(sql: Sql, workspaceId: string): Promise<void> {
   }
 }
 
-/** What was paid is had, or was given back, unless a bank decides about it. */
+/** Asserts that paid items were granted or refunded, unless a dispute is open. */
 async function assertBought(sql: Sql, workspaceId: string): Promise<void> {
   const lost = await sql`
     select purchase.id, purchase.status from purchase

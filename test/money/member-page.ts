@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { TestApp } from '../harness/app.ts';
 import { runTask } from '../harness/modules.ts';
 
-/** What a browser does with the page of a creator's members. @param base its path. */
+/** Returns browser actions on the member page of a creator. @param base its path. */
 export function memberPage(appOf: () => TestApp, base: () => string) {
   /** @param on the node that is asked. */
   const ask = (path: string, cookie = '', on = appOf()) =>
@@ -16,7 +16,7 @@ export function memberPage(appOf: () => TestApp, base: () => string) {
       redirect: 'manual',
     });
 
-  /** Asks for a link. @returns its token, as the newest mail says. */
+  /** Requests a link. @returns the token in the newest email. */
   async function linkFor(email: string): Promise<string> {
     const answer = await submit(`${base()}/link`, { email });
     assert.equal(answer.status, 200);
@@ -36,7 +36,7 @@ export function memberPage(appOf: () => TestApp, base: () => string) {
     return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
   }
 
-  /** What a hidden input of the page has. */
+  /** Returns the value of a hidden input on the page. */
   async function fieldOf(cookie: string, name: 'formToken' | 'subscription'): Promise<string> {
     const page = await (await ask(base(), cookie)).text();
     return new RegExp(`name="${name}" value="([^"]+)"`).exec(page)?.[1] ?? '';

@@ -24,7 +24,10 @@ export class Crash extends Error {}
 type Sandbox = ReturnType<typeof createSandbox>;
 type Hint = Parameters<Payments['hints']['keep']>[1];
 
-/** Payments, what is sold, books and the sandbox on a database of their own, in a program that can be killed between any two steps. */
+/**
+ * Payments, sales, ledger and sandbox on a separate database, in a program that can be killed between any two
+ * steps.
+ */
 export interface PaymentsSimulation {
   database: TestDatabase;
   clock: TestClock;
@@ -33,11 +36,11 @@ export interface PaymentsSimulation {
   sales: Sales;
   sandbox: Sandbox;
   ledger: ReturnType<typeof createLedger>;
-  /** What the sandbox has told and nobody has heard yet. */
+  /** Hints from the sandbox that have not been processed. */
   hints: Hint[];
-  /** What payments and sales have written to the log. */
+  /** Log lines of payments and sales. */
   lines: unknown[];
-  /** Killed after so many steps from now; null: never. */
+  /** Kills the program after this number of steps; null: never. */
   crashAfter(steps: number | null): void;
   close(): Promise<void>;
 }
@@ -133,7 +136,7 @@ export async function createPaymentsSimulation(): Promise<PaymentsSimulation> {
   };
 }
 
-/** The same provider: before and after each question the program may be killed. */
+/** Returns the provider with a possible kill before and after each request. */
 function interrupted(sandbox: Sandbox, step: () => void): Providers['SANDBOX'] {
   const around =
     <A extends unknown[], R>(ask: (...args: A) => Promise<R>) =>

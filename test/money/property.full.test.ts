@@ -8,7 +8,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('whatever happens in whatever order, and wherever the program is killed, no cent is lost or counted twice', async () => {
+test('no cent is lost or counted twice after any sequence of actions and crashes', async () => {
   // Not those of the short form.
   await assertLedgerInvariants(world, { numRuns: 600, seed: 20_261_127 });
 });

@@ -8,7 +8,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('whatever happens in whatever order, and wherever the program is killed, no cent is lost or counted twice', async () => {
+test('no cent is lost or counted twice after any sequence of actions and crashes', async () => {
   // Always the same ones here: the long form and the benchmark (`bench/money.ts`) try others.
   await assertLedgerInvariants(world, { numRuns: 100, seed: 20_261_120 });
 });

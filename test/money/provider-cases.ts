@@ -9,17 +9,17 @@ import type {
 import { type Clock, dateFromMs } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 
-/** What the bank says of a card. */
+/** Response of the bank to a card. */
 export type Card = 'PAYS' | 'DECLINED';
 
-/** One provider, and what stands around it. */
+/** One provider and its test environment. */
 export interface ProviderUnderTest {
   provider(): PaymentProvider;
   /** A charge of 1000 cents, whose buyer has such a card. */
   request(card: Card): Promise<ChargeRequest>;
-  /** A renewal of 1000 cents with a card that was kept before. */
+  /** Requests a renewal of 1000 cents with a saved card. */
   renewal(card: Card): Promise<SavedChargeRequest>;
-  /** The buyer does what is to be done on the page of the provider, which an ACTION has led to. */
+  /** Completes the provider's page, to which an ACTION has led. */
   onThePage(ref: string, card: Card): void | Promise<void>;
   /** Why the case of this name cannot be tried with it. */
   skip?(name: string): string | false;
@@ -46,7 +46,7 @@ export function aCharge(clock: Clock, change: Partial<ChargeRequest> = {}): Char
   };
 }
 
-/** The same as a renewal. */
+/** Converts a charge to a renewal. */
 export function aRenewal(asked: ChargeRequest, methodRef: string): SavedChargeRequest {
   const { key, workspaceId, amountCents, currency, feeCents, description, accountRef, customer } = asked;
   return {
@@ -64,7 +64,7 @@ export function aRenewal(asked: ChargeRequest, methodRef: string): SavedChargeRe
 
 type Case = (under: ProviderUnderTest) => Promise<void>;
 
-/** What every provider keeps to (docs/decisions/money.md#providers). */
+/** Defines the tests of every provider (docs/decisions/money.md#providers). */
 export function providerCases(under: ProviderUnderTest): void {
   for (const [name, run] of Object.entries(CASES)) {
     test(name, { skip: under.skip?.(name) ?? false }, () => run(under));

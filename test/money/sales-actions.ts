@@ -10,9 +10,9 @@ const CARDS = [
   '4000000000000002',
 ] as const;
 const BUYERS = ['ada@example.com', 'bob@example.com', 'cas@example.com'] as const;
-/** A bank says yes, and its answer comes later than anybody waits. */
+/** Card that is approved after the client's timeout. */
 const LATE_CARD = '4000000000000119';
-/** Of a stranger who types the addresses of others. */
+/** Card of a stranger who enters other people's email addresses. */
 const STRANGERS_CARD = '4000000000000077';
 const ADDRESSES = { successUrl: 'http://marquee.test/thanks', cancelUrl: 'http://marquee.test/' };
 /** A card that is saved on the member page. */
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 
 type Crash = number | null;
 
-/** What becomes of tiers; `of` chooses among what there is. */
+/** Action on tiers; `of` selects one of the existing items. */
 export type Sale =
   | {
       do: 'checkout';
@@ -144,7 +144,10 @@ export function isSale(deed: { do: string }): deed is Sale {
   return SALES.includes(deed.do);
 }
 
-/** What a workspace sells: two tiers with few places, two videos, a code for one use, and one for the whole price. */
+/**
+ * Catalog of a workspace: two tiers with few spots, two videos, a code for one use, and one for the whole
+ * price.
+ */
 export interface Catalog {
   workspaceId: string;
   tierIds: readonly [string, string];
@@ -153,7 +156,7 @@ export interface Catalog {
   freeCode: string;
   /** Cards that members chose for a subscription, by its id. */
   chosen: Map<string, Set<string>>;
-  /** How often each video was sold when it was taken off the shelf. */
+  /** Number of sales of each video when it was withdrawn. */
   unsold: Map<string, number>;
 }
 
@@ -239,7 +242,7 @@ async function buyVideo(
   await checkoutPayments.pay(id, { email, card: deed.isLate ? LATE_CARD : CARDS[0] });
 }
 
-/** Somebody begins a membership under the address of another person. */
+/** Starts a membership with another person's email. */
 async function intrude(
   world: PaymentsSimulation,
   shelf: Catalog,
@@ -255,7 +258,7 @@ async function intrude(
   await checkoutPayments.pay(id, { email, card: isFree ? '' : STRANGERS_CARD });
 }
 
-/** The creator changes what is sold while people pay. */
+/** Changes the catalog while buyers pay. */
 async function interfere(
   world: PaymentsSimulation,
   shelf: Catalog,

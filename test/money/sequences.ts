@@ -20,7 +20,10 @@ const CARDS = [
   '4000000000000077',
 ] as const;
 
-/** What buyers, creators, banks and time do; `of` chooses among what there is, `crash` kills the program after so many steps. */
+/**
+ * Action of buyers, creators, banks or time; `of` selects an existing item, `crash` kills the program after
+ * this number of steps.
+ */
 type Deed =
   | { do: 'pay'; card: number; cents: number; again: boolean; crash: number | null }
   | { do: 'renew'; crash: number | null }
@@ -71,7 +74,7 @@ const BUYS = { do: 'checkout', card: 0, buyer: 0, hasCode: false, again: false, 
 const LATE_FILM = { do: 'buy video', video: 0, isLate: true, buyer: 1, again: false, crash: null } as const;
 const CREATOR = { do: 'creator', of: 0, crash: null } as const;
 
-/** What strangers and creators have done to others: always tried, and first. */
+/** Known abuses by strangers and creators, always tested first. */
 export const ATTACKS: [Deed[]][] = [
   // A membership that a stranger began for nothing is switched to a dear tier.
   [
@@ -89,7 +92,7 @@ export const ATTACKS: [Deed[]][] = [
       { do: 'days', days: 31, crash: null },
     ],
   ],
-  // What is paid for is taken off the shelf.
+  // A product is withdrawn after it was paid.
   [[LATE_FILM, { ...CREATOR, what: 'delete video', tier: 0 }]],
   [[LATE_FILM, { ...CREATOR, what: 'hide video', tier: 0 }]],
   [
@@ -127,7 +130,7 @@ export async function play(world: PaymentsSimulation, sequence: readonly Deed[])
   await rest(scene);
   await assertConsistent(world.database.sql, workspaceId);
   if (shelf !== null) await assertAgreed(world.database.sql, shelf);
-  // Those that come later have the clock to themselves.
+  // Later sequences must not renew these subscriptions when they advance the clock.
   await world.database.sql`update subscription set next_charge_at = null where workspace_id = ${workspaceId}`;
   assert.deepEqual(moneyIn(world.lines.splice(0)), [], 'no amount is logged');
 }
@@ -139,7 +142,7 @@ interface Scene extends PaymentsSimulation {
   shelf: Catalog | null;
 }
 
-/** A refusal in words is an answer, and a crash is what is tried here. */
+/** Performs an action. Rejections are valid results, and crashes are intended. */
 async function survive(act: () => Promise<void>): Promise<void> {
   try {
     await act();
@@ -250,7 +253,7 @@ async function decide(
   if (row !== undefined) await sandbox.decide(row.ref, outcome);
 }
 
-/** In any order, and more than once; those that were heard may come again. */
+/** Delivers hints in any order, and more than once; processed ones may be repeated. */
 async function hear({ hints, payments }: Scene, { of, times }: Deed & { do: 'hear' }): Promise<void> {
   const hint = pick(hints, of);
   if (hint === undefined) return;

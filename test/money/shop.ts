@@ -9,7 +9,7 @@ export const CARD = '4242 4242 4242 4242';
 
 export type Shop = { key: string; account: TestAccount };
 
-/** What partners and buyers do with checkouts. */
+/** Returns actions of partners and buyers on checkouts. */
 export function checkoutClient(appOf: () => TestApp, mode: 'live' | 'test' = 'test') {
   const shop = (): Promise<Shop> => appOf().createKey({ mode });
 
@@ -52,7 +52,7 @@ export function checkoutClient(appOf: () => TestApp, mode: 'live' | 'test' = 'te
     return types.filter((type) => /^(checkout|payment|subscription|booking)\./.test(type));
   }
 
-  /** What a browser does with the page: it reads the form, and sends it. */
+  /** Submits the page like a browser: reads the form, and sends it. */
   async function send(id: string, action: string, fields: Record<string, string>, from = ORIGIN) {
     const page = await (await fetch(`${appOf().url}/checkout/${id}`)).text();
     const token = /name="token" value="([^"]+)"/.exec(page)?.[1] ?? '';

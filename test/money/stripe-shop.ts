@@ -51,8 +51,8 @@ export async function startStripeShop(clock: TestClock) {
   /**
    * Presses Pay.
    *
-   * @param token of the page as it was shown before; a paid one has none any more.
-   * @returns the session of Stripe's that the buyer is led to, and its PaymentIntent.
+   * @param token of the page as it was shown before; a paid one no longer has one.
+   * @returns the Stripe session that the buyer is redirected to, and its PaymentIntent.
    */
   async function goToStripe(checkoutId: string, email = 'ann@example.com', token?: string) {
     const led = await sells.send(checkoutId, 'pay', { email, ...(token === undefined ? {} : { token }) });
@@ -61,7 +61,7 @@ export async function startStripeShop(clock: TestClock) {
     return { session, intent: String(stripe.object(session).payment_intent) };
   }
 
-  /** Until Stripe can be asked about a payment once more. */
+  /** Advances the clock until Stripe can be queried about a payment again. */
   const pause = () => clock.advance(3000);
 
   /** The buyer comes back from Stripe's page. @returns where they are led to. */
@@ -82,7 +82,7 @@ export async function startStripeShop(clock: TestClock) {
     return answer.status;
   }
 
-  /** Stripe tells of an object, twice, and the worker acts on it. */
+  /** Delivers a Stripe event about an object twice, and runs the worker. */
   async function hear(type: string, objectId: string, account?: string): Promise<void> {
     const event = stripe.event(type, objectId, account);
     assert.equal(await tell(event), 200);
@@ -97,7 +97,7 @@ export async function startStripeShop(clock: TestClock) {
   const run = (task: string) => runTask(app.container, task);
   const get = async ({ key }: Shop, path: string) => (await app.request('GET', path, { key })).assertOk(200);
 
-  /** What the creator has sold, the newest first: kind, status, amounts. */
+  /** Returns the creator's sales, newest first: kind, status, amounts. */
   async function purchases(of: Shop) {
     const rows = (await get(of, '/purchases')).list('data');
     return rows.map((row) => {
@@ -125,7 +125,7 @@ export async function startStripeShop(clock: TestClock) {
     };
   }
 
-  /** Of the platform, signed in. */
+  /** Returns a browser signed in as an operator of the platform. */
   async function operator(): Promise<Browser> {
     const email = `${newId('usr')}@example.com`;
     await app.container.accounts.create({ email, password: PASSWORD, verified: true, role: 'ADMIN' });

@@ -19,7 +19,7 @@ export async function creator(app: TestApp, given?: TestAccount) {
     return (await call('POST', '/tiers', body)).assertOk(201).string('data.id');
   };
 
-  /** Pays with the card, which is kept, and begins; with a trial, or where nothing is due, nothing is paid. */
+  /** Subscribes with a card, which is saved; with a trial, or if nothing is due, nothing is charged. */
   const subscribe = async (tierId: string, more: Partial<NewSubscription> & { card?: string } = {}) => {
     const { payments, events, subscriptions, db, tierPlaces } = app.container;
     const { card = '4242424242424242', ...changes } = more;
@@ -59,7 +59,7 @@ export async function creator(app: TestApp, given?: TestAccount) {
     });
     return { id: row.id, purchaseId: purchase?.id ?? '', customer: who.customer };
   };
-  /** What a member does on the member page: saves a card, and uses it for the subscription. */
+  /** Saves a card like a member on the member page, and uses it for the subscription. */
   const giveCard = async ({ id, customer }: { id: string; customer: { id: string } }, card: string) => {
     const { cards, subscriptions } = app.container;
     const asked = { card, checkoutId: null, returnUrl: 'http://marquee.test/' };

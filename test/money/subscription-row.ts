@@ -1,7 +1,7 @@
 import * as rules from '../../src/features/commerce/subscriptions/rules.ts';
 import { dateFromMs } from '../../src/kernel/clock.ts';
 
-/** For tests of the rules alone: a monthly subscription that was paid when it began. */
+/** For tests of only the rules: a monthly subscription that was paid at its start. */
 
 export const at = (text: string) => dateFromMs(Date.parse(text));
 export const START = at('2026-01-31T10:00:00Z');

@@ -38,7 +38,7 @@ const LATER = documentOf({
   },
 });
 
-test('what breaks is found, and what is only added is not', async (t) => {
+test('breaking changes are found, and additions are not reported', async (t) => {
   if (!hasOasdiff()) return t.skip(NO_OASDIFF);
   const folder = await mkdtemp(join(tmpdir(), 'marquee-breaking-'));
   t.after(() => rm(folder, { recursive: true }));

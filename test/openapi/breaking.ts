@@ -24,7 +24,7 @@ const ERROR_LEVEL = 3;
 /** A mere warning of the tool; but docs/guides/versioning.md promises that no member goes. */
 const PROMISED: readonly unknown[] = ['response-optional-property-removed'];
 
-/** What breaks between two documents, by oasdiff, which says nothing of what is only added. */
+/** Returns the breaking changes between two documents, by oasdiff, which ignores additions. */
 export async function breakingChanges(earlier: string, later: string): Promise<Breaking[]> {
   const args = ['breaking', earlier, later, '--format', 'json', '--allow-external-refs=false'];
   const { stdout } = await promisify(execFile)(PROGRAM, args, { maxBuffer: 1e7 });
@@ -36,7 +36,10 @@ export async function breakingChanges(earlier: string, later: string): Promise<B
     .map(({ operation, path, text }) => ({ endpoint: `${operation} ${path}`, text: String(text) }));
 }
 
-/** Those whose endpoint the changelog does not name, in backticks, below `### Breaking` of `## Unreleased`. */
+/**
+ * Returns the changes whose endpoint the changelog does not name, in backticks, below `### Breaking` of `##
+ * Unreleased`.
+ */
 export function unannounced(changes: readonly Breaking[], changelog: string): Breaking[] {
   const unreleased = section(changelog, '## Unreleased', /^## /m);
   const breaking = section(unreleased, '### Breaking', /^##/m);

@@ -26,7 +26,7 @@ export function operations(document: Json): Map<string, string> {
   return found;
 }
 
-/** Without words, and with what it refers to in its place. */
+/** Returns the value without descriptions, and with its references resolved. */
 function plain(value: unknown, document: Json, within: readonly string[]): unknown {
   if (Array.isArray(value)) return value.map((item) => plain(item, document, within));
   if (!isJson(value)) return value;
@@ -63,7 +63,7 @@ function resolve(document: Json, reference: string): unknown {
 }
 
 /**
- * Changes that no entry names of a release that is newer than the document that was kept.
+ * Returns the changes that no entry names in a release newer than the stored document.
  *
  * @param kept the version of that document.
  */

@@ -38,7 +38,7 @@ describe('schemathesis', { skip }, () => {
           `Authorization: Bearer ${key}`,
         ],
         ...['--checks', checks.join(','), '--phases', 'examples,coverage', '--seed', '1'],
-        // Without an end by design, and what ends the key of the run.
+        // Excluded: endless streams, and operations that would end the key of the run.
         ...['--exclude-operation-id', 'events.tail'],
         ...['--exclude-operation-id', 'events.stream'],
         ...['--exclude-operation-id-regex', '^apiKeys\\.(delete|rotate)'],
@@ -60,7 +60,7 @@ describe('schemathesis', { skip }, () => {
     assert.match(text, /[1-9]\d{3,} passed/);
   });
 
-  test('is refused with what its schema takes only where the words of an input say more', async () => {
+  test('schema-valid input is rejected only if the description of a field restricts it further', async () => {
     const { body } = await request(`${app.url}/openapi.json`);
     const document = resolved(Object(await body.json()));
     const { text } = await run(['positive_data_acceptance'], '--mode', 'positive');

@@ -13,7 +13,7 @@ const BIN = join(ROOT, 'node_modules/.bin');
 const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
 const DOCUMENT = join(ROOT, 'openapi.json');
 
-/** What the tool printed; rejects with that too when it fails. */
+/** Returns the output of the tool; rejects with it if the tool fails. */
 async function output(program: string, args: string[], cwd: string): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   const { stdout, stderr } = await run(program, args, { cwd, env, maxBuffer: 1e7 }).catch(
@@ -26,7 +26,7 @@ async function output(program: string, args: string[], cwd: string): Promise<str
   return stdout + stderr;
 }
 
-test('redocly finds nothing to say', async () => {
+test('redocly reports no problems', async () => {
   const said = await output(process.execPath, [REDOCLY, 'lint', DOCUMENT], ROOT);
   assert.match(said, /valid/);
   assert.doesNotMatch(said, /warning/i);
@@ -46,7 +46,7 @@ export function startOf(event: Schemas['AnyEvent']): string | null {
 }
 `;
 
-test('openapi-typescript makes types that say the same', async (t) => {
+test('openapi-typescript generates equivalent types', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'marquee-openapi-'));
   t.after(() => rm(folder, { recursive: true }));
   await output(

@@ -14,7 +14,7 @@ const MIN_DECIBELS = -60;
 const canvas = new OffscreenCanvas(COLUMNS * BLOCK, ROWS * BLOCK);
 const context = canvas.getContext('2d', { willReadFrequently: true });
 
-/** What was read, oldest first. */
+/** Readings, oldest first. */
 window.readings = [];
 /** Time at which playback ended. */
 window.endedAtSec = null;
@@ -47,7 +47,7 @@ function numberOf([bits, complement]) {
   return number;
 }
 
-/** The frame that is shown, with its time and what it shows when read in each shape. */
+/** Reads the current frame with its time, interpreting its content at each aspect ratio. */
 function readFrame(video) {
   const frame = new VideoFrame(video);
   try {

@@ -120,7 +120,7 @@ const aspectOf = (size: string) => {
 const reshaped = (pieceSec: number) => (sec: number) =>
   aspectOf(Math.floor(sec / pieceSec) % 2 === 0 ? CLASSIC : PORTRAIT);
 
-/** What a file without oddities shows and plays. */
+/** Expected playback of a file without oddities. */
 const PLAIN = {
   lengthSec: LENGTH_SEC,
   isHd: false,

@@ -14,7 +14,7 @@ import { FRAME_RATE, ODD_FILES, type OddFile, ONE_FRAME_MORE, PATCHES } from './
 /** Frames; audio encoders delay the start of a file by less than two. */
 const FRAME_TOLERANCE = 2;
 const LENGTH_TOLERANCE_SEC = 0.15;
-/** Of 255; the wrong matrix changes 30. */
+/** Tolerance of color values, of 255; the wrong matrix changes 30. */
 const COLOR_TOLERANCE = 16;
 const HERTZ_TOLERANCE = 60;
 /** Time after a change of pitch in which an analyzer may still hear the former one. */
@@ -25,7 +25,7 @@ const LARGE_HD = { width: 1280, height: 720 };
 /** Window in which a player takes the lowest rendition. */
 const SMALL = { width: 320, height: 240 };
 
-/** What `numbered-frames.js` has read at one time. */
+/** Reading of `numbered-frames.js` at one time. */
 interface Reading {
   sec: number;
   /** Time of the frame that is shown. */
@@ -33,7 +33,7 @@ interface Reading {
   /** Lines of the rendition that is shown. */
   height: number;
   hertz: number | null;
-  /** What is shown when the content is taken to have an aspect. */
+  /** Content of the frame when interpreted at each aspect ratio. */
   contents: { aspect: number; number: number | null; patches: number[][] }[];
 }
 

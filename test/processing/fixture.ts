@@ -37,21 +37,21 @@ import { fakeSource } from './fake-source.ts';
 type Method = keyof Transcoder;
 type Behaviour = (signal: AbortSignal) => Promise<void>;
 
-/** What a test makes of the transcoder: its source, what a call does, and which calls there were. */
+/** Transcoder controlled by a test: its source, the behavior of calls, and the calls made. */
 export interface FakeTranscoder extends Transcoder {
   source: SourceInfo;
   /** The functions in the order of their calls, with the rungs where there are some: `encode 720p 360p`. */
   calls: string[];
-  /** Codecs that this machine makes beside H.264. */
+  /** Codecs that this machine encodes in addition to H.264. */
   further: VideoCodec[];
   /** Hardware encodes here. */
   encodesWhole: boolean;
-  /** What `plan` says of the sound: one in stereo. */
+  /** Audio plan returned by `plan`: one in stereo. */
   audio: AudioPlan[];
-  /** What a look at the pictures leaves out; null for nothing. */
+  /** Height that the analysis drops from the ladder; null for none. */
   droppedHeight: number | null;
   heights: number[];
-  /** Of renditions; null for the length of the source. */
+  /** Duration of renditions; null for that of the source. */
   measuredSec: number | null;
   /** The heights that `plan` was asked for. */
   tops: number[];
@@ -336,7 +336,7 @@ export async function openProcessing(options: Options = {}) {
         order by created_at`.execute(db);
       return rows.map(({ name }) => name);
     },
-    /** What runs have left behind. */
+    /** Lists the files that runs have left behind. */
     scratch: async () => {
       const all = dirname(scratchDir);
       const lives = await readdir(all).catch(() => []);
@@ -362,7 +362,7 @@ export async function openProcessing(options: Options = {}) {
 
 export type ProcessingRig = Awaited<ReturnType<typeof openProcessing>>;
 
-/** A behaviour that waits for the test, or for its signal. */
+/** Returns a behavior that waits for the test, or for its signal. */
 export function gate(): { wait: Behaviour; open(): void; reached(): Promise<boolean> } {
   const opened = Promise.withResolvers<void>();
   let isReached = false;

@@ -12,7 +12,7 @@ export interface Customer {
   key: string;
   nodes: readonly [TestApp, TestApp];
   post(path: string, body?: object): Promise<TestResponse>;
-  /** Who is in a room until the end. */
+  /** Clients that stay in a room until the end. */
   guests: RoomClient[];
 }
 
@@ -20,13 +20,13 @@ export interface Customer {
 export interface Way {
   name: string;
   plan: Plan;
-  /** What it is refused with, where that is not `QUOTA_EXCEEDED`. */
+  /** Error codes of the rejection, if other than `QUOTA_EXCEEDED`. */
   refusals?: readonly string[];
   /** Takes all places but the last. @returns what asks for that one: `taken`, or how it was refused. */
   fill(customer: Customer): Promise<(number: number) => Promise<string>>;
 }
 
-/** So many ask for the last place at once. */
+/** Number of concurrent requests for the last place. */
 export const CONCURRENT_REQUESTS = 8;
 
 const GB = 2 ** 30;
@@ -111,7 +111,7 @@ const encoders: Way = {
   },
 };
 
-/** By new restreams, and by targets of one that is there. */
+/** Creates targets by new restreams, and by adding to an existing one. */
 const targets: Way = {
   name: 'POST /restreams and POST /restreams/{id}/targets',
   plan: 'FREE',

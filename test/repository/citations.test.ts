@@ -12,7 +12,10 @@ const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--ex
 });
 const skip = listed.status === 0 ? false : 'not a git checkout';
 
-/** Migrations are never changed, whatever their comments cite; this file names what it looks for. */
+/**
+ * Migrations are never changed, whatever their comments cite; this file contains the patterns it searches
+ * for.
+ */
 const exempt = /^migrations\/|^test\/repository\/citations\.test\.ts$|^package-lock\.json$/;
 const readable = /\.(ts|mjs|js|cjs|json|md|css|html|sql|sh|yml|yaml)$/;
 const texts = (listed.status === 0 ? listed.stdout : '')
@@ -26,7 +29,7 @@ const example = 'docs/concepts/bookmarks.md';
 interface Citation {
   /** `path:line` of the citation. */
   at: string;
-  /** From the root of the checkout. */
+  /** Path relative to the root of the checkout. */
   target: string;
   anchor: string | undefined;
 }

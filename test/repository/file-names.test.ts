@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const ROOT = join(import.meta.dirname, '../..');
 const WORD = '[a-z0-9]+(?:-[a-z0-9]+)*';
 
-/** What a file of a feature is, as the whole name or behind the name of its subject: `watch.pages.ts`. */
+/** Layer of a file in a feature, as the whole name or after its subject: `watch.pages.ts`. */
 const LAYERS = [
   'routes',
   'pages',
@@ -20,7 +20,7 @@ const LAYERS = [
   'consumers',
   'jobs',
 ];
-/** What kind of test it is: of properties, without others beside it, of the long form. */
+/** Kind of test: property test, test that runs separately, or long form. */
 const KINDS = ['property', 'alone', 'full'];
 
 /** File to the reason why it has another name. */
@@ -38,7 +38,7 @@ const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
   .filter((path) => path.endsWith('.ts'));
 const exists = new Set(sources);
 
-/** What is wrong with the name; null when nothing is. */
+/** Returns the problem with the name; null if there is none. */
 function fault(path: string): string | null {
   const layers = path.startsWith('src/features/') ? LAYERS : [];
   const layer = layers.length === 0 ? '' : `(?:[.](?:${layers.join('|')}))?`;
@@ -50,7 +50,7 @@ function fault(path: string): string | null {
   return null;
 }
 
-test('the grammar of names refuses what it should', () => {
+test('the file name grammar rejects invalid names', () => {
   for (const path of ['src/features/video/videos/a.pages.ts', 'src/http/rate-limit.alone.test.ts'])
     assert.equal(fault(path), null);
   for (const path of [
@@ -62,7 +62,7 @@ test('the grammar of names refuses what it should', () => {
   assert.match(fault('src/features/video/videos/gone.pages.test.ts') ?? '', /there is no gone[.]pages[.]ts/);
 });
 
-test('files are named by subject and layer, and tests by what they test', () => {
+test('files are named by subject and layer, and test files by the tested module', () => {
   const faults = sources
     .filter((path) => EXCEPTIONS[path] === undefined)
     .map(fault)
@@ -70,7 +70,7 @@ test('files are named by subject and layer, and tests by what they test', () => 
   assert.deepEqual(faults, []);
 });
 
-/** Where a declaration belongs. */
+/** Files in which each kind of declaration belongs. */
 const HOMES = [
   { call: /\bdefineRoute\(\{/, layer: 'routes' },
   { call: /\bdefineEvent\(/, layer: 'events' },
@@ -78,7 +78,7 @@ const HOMES = [
   { call: /\bapp: FastifyInstance\b/, layer: 'pages' },
 ];
 
-test('a name says what is in the file: routes, events, jobs and pages are declared where they are looked for', () => {
+test('routes, events, jobs and pages are declared in files named for them', () => {
   const stray = sources
     .filter((path) => path.startsWith('src/features/') && !path.endsWith('.test.ts'))
     .filter((path) => ELSEWHERE[path] === undefined)

@@ -29,7 +29,7 @@ function find(pattern: RegExp, of = texts): string[] {
   );
 }
 
-test('no file names a folder of somebody’s machine', { skip }, () => {
+test('no file contains a path of a developer’s machine', { skip }, () => {
   const pattern = /(?<![\w.~/-])[/](work|root|home|Users)[/][\w.-]+[/\w]/;
   assert.match('see /work/somewhere', pattern, 'the pattern finds what it should');
   const allowed = new Set(['test/repository/files.test.ts']);
@@ -42,7 +42,7 @@ test('no file names a folder of somebody’s machine', { skip }, () => {
   );
 });
 
-test('no file runs the command line by npx, which outside a checkout installs a package of somebody else', {
+test('no file runs the command line by npx, which outside a checkout installs an unrelated package', {
   skip,
 }, () => {
   const pattern = /\b(?:npx|npm (?:exec|x)|pnpx|pnpm dlx|yarn dlx|bunx)\b[^|;]*\smarquee\b/;

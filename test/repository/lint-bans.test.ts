@@ -13,7 +13,7 @@ interface Finding {
   message: string;
 }
 
-/** What Biome, with our configuration, says about a tree of files (path to text). */
+/** Returns the findings of Biome, with our configuration, for a tree of files (path to text). */
 async function lint(files: Map<string, string>): Promise<Finding[]> {
   const folder = await mkdtemp(join(await realpath(tmpdir()), 'marquee-lint-'));
   try {
@@ -43,7 +43,7 @@ interface Ban {
   says: RegExp;
   bad: string[];
   good?: string[];
-  /** Where the bad texts are fine. */
+  /** Path in which the banned texts are allowed. */
   home?: string;
 }
 

@@ -18,12 +18,12 @@ const SPOKEN = new Set([
   'alt',
   'message',
 ]);
-/** The same in every language. */
+/** Names that are not translated. */
 const NAMES = new Set(['Marquee']);
 
 interface Use {
   namespace: string;
-  /** The key, or for a template what it begins with. */
+  /** Key, or the prefix of a template. */
   key: string;
   isPrefix: boolean;
   at: string;
@@ -62,7 +62,7 @@ function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
 const lineOf = (path: string, tree: ts.SourceFile, node: ts.Node) =>
   `${path}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
 
-/** What `t('…')` and `` t(`….${x}`) `` ask for, and `i18nKey`. */
+/** Returns the keys used by `t('…')`, `` t(`….${x}`) `` and `i18nKey`. */
 function usesIn(path: string, tree: ts.SourceFile): { uses: Use[]; opaque: string[] } {
   const uses: Use[] = [];
   const opaque: string[] = [];

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const MEDIA = 'src/media';
 const PAGE = 'docs/decisions/hostile-input.md';
 
-/** What reads from a network: sockets, datagrams, downloads and WebSockets. */
+/** Constructs that read from a network: sockets, datagrams, downloads and WebSockets. */
 const READS = [
   /\.on\(\s*'(?:data|message)'/,
   /\.(?:download|datagrams)\(/,
@@ -50,7 +50,7 @@ const sources = readdirSync(join(ROOT, MEDIA), { recursive: true, encoding: 'utf
 interface Row {
   reader: string;
   budget: ReadBudget;
-  /** What happens when it is exceeded, and the reason. */
+  /** Consequence of exceeding the budget, and its reason. */
   texts: string[];
 }
 

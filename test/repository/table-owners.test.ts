@@ -23,7 +23,7 @@ const READS = [
   `(?<!\\bdelete\\s)\\b(?:from|join)\\s+(${NAMES})\\b`,
 ];
 
-/** What a source does with tables, by name. */
+/** Returns the tables that a source writes and reads, by name. */
 function accesses(source: string): { writes: Set<string>; reads: Set<string> } {
   const code = source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*/g, '$1');
   const find = (patterns: string[]) =>
@@ -72,7 +72,7 @@ test('every table has an owner, and every owner a table', () => {
   assert.deepEqual(Object.keys(OWNERS).sort(), tables().sort());
 });
 
-test('a table is written by its owner alone', () => {
+test('a table is written only by its owner', () => {
   const strangers = sources.flatMap(({ path, folder, writes }) =>
     [...writes].filter((table) => OWNERS[table] !== folder).map((table) => `${path} writes ${table}`),
   );

@@ -12,7 +12,7 @@ import { type Publisher, type PublisherOptions, startPublisher } from '../rtmp/p
 export interface SentBroadcast {
   sender: Sender;
   reports: PushReport[];
-  /** What was said last of a target. */
+  /** Returns the last report on a target. */
   last(targetId: string): PushReport | undefined;
   ingest: TestIngest;
   publish(options?: Partial<PublisherOptions>): Publisher;
@@ -41,7 +41,7 @@ export async function startBroadcast(
       onMedia: (session) => {
         if (feeding.has(session.sessionId)) return;
         feeding.add(session.sessionId);
-        // As a pipe would: what was taken is written over.
+        // Copies each chunk, because the reader's buffer is reused as it would be by a pipe.
         const reader = new Writable({
           write: (chunk, _encoding, done) => {
             sender.input(Buffer.from(chunk));

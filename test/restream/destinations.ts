@@ -20,7 +20,7 @@ export interface RtmpServer {
   url: string;
   /** Bytes of video and audio that a key has sent, and whether it publishes now. */
   stream(key: string): Promise<{ bytes: number; publishing: boolean } | null>;
-  /** Counts the pictures that come under a key within some seconds. */
+  /** Counts the frames received under a key within some seconds. */
   countFrames(key: string, seconds: number): Promise<number>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -68,7 +68,7 @@ http { access_log off; ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].ma
   };
 }
 
-/** Pictures that can be decoded, by a program of its own. */
+/** Counts the decodable frames in a separate process. */
 export function countFrames(input: string, seconds: number, format: string[] = []): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(
@@ -115,7 +115,7 @@ export async function startTcp(
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A port that hands on, in plain, what comes secured. */
+/** Starts a TLS listener that forwards the plain bytes. */
 export function startTlsFront(t: TestContext, secured: TlsOptions, port: number): Promise<number> {
   const handOn = (socket: Socket) => {
     const far = connect(port, '127.0.0.1');

@@ -18,7 +18,7 @@ export interface Run {
 export interface Runs {
   run(more?: object, settings?: object): Promise<Run>;
   port(): TestApp['container']['restreamRuns']['port'];
-  /** What a node is to send of it, `node-1` unless it says. */
+  /** Returns the pushes that a node should run, `node-1` by default. */
   wanted(one: Run, nodeId?: string): Promise<DesiredPush[]>;
   /** Reports as `node-1` of the target at the index. */
   say(one: Run, index: number, state: PushReport['state'], more?: Partial<PushReport>): Promise<void>;

@@ -4,11 +4,11 @@ import { waitFor } from '../harness/wait-for.ts';
 
 type Message = Record<string, unknown> & { type: string };
 
-/** Somebody in a room, by a WebSocket of the program `ws`. */
+/** Client of a room, by a WebSocket of the package `ws`. */
 export interface RoomClient {
   /** All that came, in its order. */
   messages: Message[];
-  /** How it was closed. */
+  /** Close code and reason of the connection. */
   closed: { code: number; reason: string } | null;
   send(message: object): void;
   raw(text: string): void;
@@ -24,10 +24,10 @@ export interface RoomClient {
 }
 
 /**
- * Connects without waiting for anything.
+ * Connects without waiting for a message.
  *
  * @param tokens behind the sub-protocol, in this order.
- * @param options.from the client's address, as a proxy says it.
+ * @param options.from the client's IP address, as forwarded by a proxy.
  */
 export function connectRoom(
   app: Pick<TestApp, 'port'>,

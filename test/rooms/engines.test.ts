@@ -84,7 +84,7 @@ const openMesh = async (): Promise<Bench> => {
   return { engine, close: () => engine.close() };
 };
 
-/** The same for every engine. */
+/** Defines the tests of every engine. */
 function contract(name: string, open: () => Promise<Bench>, skip: string | false) {
   describe(`rooms by ${name}`, { skip }, () => {
     let bench: Bench;
@@ -98,7 +98,7 @@ function contract(name: string, open: () => Promise<Bench>, skip: string | false
       await bench.close();
     });
 
-    test('people see and hear each other, whoever comes late too', async () => {
+    test('participants see and hear each other, including late ones', async () => {
       const { engine } = bench;
       assert.equal((await engine.createRoom({ roomId: studio.ref, maxParticipants: 8 })).ref, studio.ref);
       const [ada, bob] = [await studio.enter('ada'), await studio.enter('Jürgen 🎧 "x"')];
@@ -127,7 +127,7 @@ function contract(name: string, open: () => Promise<Bench>, skip: string | false
   });
 }
 
-describe('what Janus alone has', { skip: lack ?? false }, () => {
+describe('the Janus engine', { skip: lack ?? false }, () => {
   let bench: JanusBench;
   let studio: Studio;
   const events: RoomEngineEvent[] = [];
@@ -160,7 +160,7 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     await assert.rejects(JanusClient.connect(wrong), /403|secret|Unauthorized/i);
   });
 
-  test('a host mutes at the server, killed media come back, and what is not permitted is refused', async () => {
+  test('the server enforces mutes and permissions, and lost media recover', async () => {
     const { engine } = bench;
     const [ada, bob] = [await studio.enter('ada'), await studio.enter('bob')];
     await Promise.all([ada.publish('CAMERA', 'MICROPHONE'), bob.publish('CAMERA')]);
@@ -221,7 +221,7 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     assert.deepEqual(await engine.listParticipants(studio.ref), []);
   });
 
-  test('nothing is sent to the addresses that somebody names', async (t) => {
+  test('a client cannot make Janus send to ICE candidates of other hosts', async (t) => {
     const { engine } = bench;
     await engine.createRoom({ roomId: studio.ref, maxParticipants: 8 });
     const { candidates, heard } = await openTraps(t);
@@ -236,7 +236,7 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
         candidate: { candidate, sdpMid: '0', sdpMLineIndex: 0 },
       });
     await connection.signal({ op: 'candidate', pc: 'send', candidate: null });
-    // Others connect meanwhile.
+    // Others connect in the meantime.
     const [ada, bob] = [await studio.enter('ada'), await studio.enter('bob')];
     await ada.publish('CAMERA');
     await bob.sees('ada');
@@ -245,7 +245,7 @@ describe('what Janus alone has', { skip: lack ?? false }, () => {
     await engine.endRoom(studio.ref);
   });
 
-  test('it ends with whoever has started it', async () => {
+  test('Janus ends with the process that started it', async () => {
     const { pid, folder: place } = await bench.link();
     await bench.process.stop();
     assert.equal(isAlive(pid), false);

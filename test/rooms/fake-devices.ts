@@ -1,6 +1,7 @@
 /**
- * A script for pages: devices that a test tells what to send. The camera is a plane of `colours[identity]`, or of what
- * `window.paint` was told, the microphone a tone of `tones[identity]` hertz while `window.say(true)`; `window.spoken()` says for how many seconds.
+ * Returns a page script with fake devices that a test controls. The camera is an area of `colours[identity]`,
+ * or of the color passed to `window.paint`; the microphone is a tone of `tones[identity]` hertz while
+ * `window.say(true)`; `window.spoken()` returns its total seconds.
  */
 export function fakeDevices(colours: Record<string, string>, tones: Record<string, number>): string {
   return `{

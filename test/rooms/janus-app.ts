@@ -9,7 +9,7 @@ import { waitFor } from '../harness/wait-for.ts';
 /** The API in this process, and a Janus that carries its rooms. */
 export interface JanusApp {
   app: TestApp;
-  /** How to reach Janus. */
+  /** File with the connection data of Janus. */
   linkFile: string;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** A process that runs Janus in the folder it is given, until it is killed. */
+/** Process that runs Janus in the folder of its argument until it is killed. */
 import { join } from 'node:path';
 import { startJanus } from '../../src/media/rooms/janus/process.ts';
 import { createLogger } from '../../src/platform/logger.ts';

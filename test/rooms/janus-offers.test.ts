@@ -17,7 +17,7 @@ interface Section {
   port?: number;
 }
 
-/** A section of an offer, with lines that say what it sends. */
+/** Returns a section of an offer, with lines for its direction. */
 function section(lines: readonly string[], { kind = 'audio', mid = '0', port = 9 }: Section = {}): string[] {
   const [type] = CODEC[kind].split(' ');
   const media = [`m=${kind} ${port} UDP/TLS/RTP/SAVPF ${type}`, 'c=IN IP4 0.0.0.0'];
@@ -75,13 +75,13 @@ describe('offers for Janus', { skip: NO_JANUS }, () => {
     ];
     for (const [name, sdp] of attacks) {
       const answer = await publish(viewer, sdp, { 0: name.includes('video') ? 'CAMERA' : 'MICROPHONE' });
-      // Refused, or told that nothing is taken.
+      // Either rejected, or answered without receiving anything.
       assert.ok(answer === 'BAD_SIGNAL' || !/^a=recvonly\r?$/m.test(answer), `${name}: ${answer}`);
     }
     await viewer.close();
   });
 
-  test('what is ambiguous or too much is refused, and the next offer is answered', async () => {
+  test('ambiguous or excessive offers are rejected, and the next offer is answered', async () => {
     const host = await enter('host', 'HOST');
     const twins = offer(
       section(['a=sendonly'], { mid: 'a' }),

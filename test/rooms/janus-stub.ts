@@ -7,16 +7,16 @@ import type { TestContext } from 'node:test';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { writeLink } from '../../src/media/rooms/janus/link-file.ts';
 
-/** What the platform asks of a Janus, without one: it agrees to everything, and says what the test lets a peer do. */
+/** Stub of Janus for the platform: it accepts every request, and emits the peer events of the test. */
 export interface JanusStub {
   linkFile: string;
-  /** What it was asked, in this order. */
+  /** Requests received, in order. */
   asked: Record<string, unknown>[];
   /** The connection of the client is there. */
   peerIsUp(): void;
 }
 
-/** @param answers more of what it says, by the name of the request. */
+/** @param answers additional response data, by the name of the request. */
 export async function startJanusStub(
   t: TestContext,
   answers: Readonly<Record<string, object>> = {},

@@ -5,7 +5,7 @@ import { janusUnavailableReason } from '../../src/media/rooms/janus/process.ts';
 /** For `skip`: why Janus cannot be run here, or false. */
 export const NO_JANUS: string | false = (await janusUnavailableReason('janus')) ?? false;
 
-/** Of the Janus that a platform runs; null while it does not. */
+/** Returns the process ID of the Janus that a platform runs; null while there is none. */
 export async function janusPid(dataDir: string): Promise<number | null> {
   return (await readLink(join(dataDir, 'rooms', 'janus.json')))?.pid ?? null;
 }

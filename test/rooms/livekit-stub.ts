@@ -9,14 +9,14 @@ export interface StubPerson {
   permission?: object;
 }
 
-/** What a platform asks of a LiveKit server, without one: it notes the calls, and knows who is in which room. */
+/** Stub of a LiveKit server for the platform: it records the calls, and tracks who is in which room. */
 export interface LivekitStub {
   env: { LIVEKIT_URL: string; LIVEKIT_API_KEY: string; LIVEKIT_API_SECRET: string };
   /** As `<method> <room> <identity>`. */
   calls: string[];
-  /** How often it was asked who is in a room. */
+  /** Number of participant list requests, by room. */
   looks: Map<string, number>;
-  /** The newest call that begins so, with what it said. */
+  /** Returns the body of the newest call with this prefix. */
   said(call: string): Record<string, unknown> | undefined;
   people: Map<string, StubPerson[]>;
   /** It breaks every connection off. */

@@ -16,7 +16,7 @@ import { type Guest, openStudio } from './studio.ts';
 const WEB = join(import.meta.dirname, '../../web/dist');
 const SLOW = { timeout: 30_000 };
 const skip = livekitUnavailableReason() ?? false;
-/** So that a test can break one off. */
+/** Page script that lets a test break a WebSocket. */
 const SOCKETS = `
   window.sockets = [];
   window.WebSocket = class extends WebSocket { constructor(...given) { super(...given); window.sockets.push(this); } };
@@ -27,7 +27,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-test('a host mutes at the server, media come back with LiveKit, and whoever is not in the room gets nothing', {
+test('mutes are enforced by the server, media recover with LiveKit, and only people in the room receive media', {
   skip,
 }, async () => {
   const { engine, server, close } = await openLivekit();
@@ -76,7 +76,7 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   await studio.close();
   await close();
 
-  /** Of somebody who was let in, and then was sent away. */
+  /** Returns the token of a participant who was admitted, and then removed. */
   async function tokenOf(ref: string): Promise<{ url: string; token: string }> {
     const permissions = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
     const given: { url: string; token: string }[] = [];
@@ -91,7 +91,7 @@ test('a host mutes at the server, media come back with LiveKit, and whoever is n
   }
 });
 
-/** A client of LiveKit in a page that sends what it wants to, by the token of somebody. */
+/** Page script of a LiveKit client that sends arbitrary tracks with a stolen token. */
 const INTRUDER = `(async () => {
   const { Room } = await import('livekit-client');
   const rooms = new Map();
@@ -150,7 +150,7 @@ test('a viewer sends nothing, and a mute holds against older tokens, later track
   await engine.setMuted(studio.ref, 'eve', 'VIDEO', true);
   await engine.setMuted(studio.ref, 'eve', 'AUDIO', true);
   await call('join', 'eve', url, older);
-  // Before LiveKit has told of her it may be taken.
+  // It may be accepted until LiveKit has reported her.
   await call('send', 'eve', 'video', 'camera');
   await waitFor(async () => (await sentBy('eve')) === 0, {
     timeoutMs: 10_000,

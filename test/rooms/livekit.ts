@@ -28,7 +28,7 @@ export function livekitUnavailableReason(): string | null {
   }
 }
 
-/** Network devices beside the loopback, which Janus does not use. */
+/** Network devices other than the loopback, which Janus does not use. */
 export const devices = Object.entries(networkInterfaces()).flatMap(([name, addresses]) =>
   (addresses ?? [])
     .filter((one) => one.family === 'IPv4' && !one.internal)
@@ -47,19 +47,19 @@ export function onJanusNetwork(): Place {
   return device === undefined ? LOOPBACK : { host: '127.0.0.1', device };
 }
 
-/** A LiveKit server, on the loopback unless it is told otherwise. */
+/** LiveKit server, on the loopback by default. */
 export interface TestLivekit {
-  /** As `LIVEKIT_*` say it. */
+  /** Values of the `LIVEKIT_*` variables. */
   env: { LIVEKIT_URL: string; LIVEKIT_API_KEY: string; LIVEKIT_API_SECRET: string };
-  /** At once, as by `kill -9`. */
+  /** Kills it immediately, as by `kill -9`. */
   kill(): Promise<void>;
-  /** On the same ports, without anything that it knew. */
+  /** Starts it on the same ports, without its previous state. */
   start(): Promise<void>;
   close(): Promise<void>;
 }
 
 interface Place {
-  /** Where browsers ask for a room. */
+  /** Host to which browsers connect. */
   host: string;
   /** The network device, and its address, where media come and go. */
   device: { name: string; address: string };
@@ -67,7 +67,7 @@ interface Place {
 
 const LOOPBACK: Place = { host: '127.0.0.1', device: { name: 'lo', address: '127.0.0.1' } };
 
-/** @param webhook where it tells what happens. */
+/** @param webhook URL for its events. */
 export async function startLivekit(webhook: string, { host, device } = LOOPBACK): Promise<TestLivekit> {
   const [port, tcpPort, udpPort] = [await freePort(), await freePort(), await freeUdpPort()];
   const key = `API${randomBytes(6).toString('hex')}`;
@@ -135,7 +135,7 @@ export async function openLivekit(place = LOOPBACK): Promise<{
   const open = await loadRoomEngine({ name: 'livekit', lack: null }, loadConfig(server.env));
   const engine = open({
     relay: { send() {}, subscribe() {} },
-    // As the bus does it for one node.
+    // Behaves like the bus for one node.
     hints: {
       tell(ref) {
         for (const listener of listeners) listener(ref);

@@ -11,7 +11,7 @@ async function logOf(args: string[]): Promise<string> {
   return stderr;
 }
 
-/** When a part of the picture turns bright, in seconds. @param box `width:height:x:y` */
+/** Returns the times in seconds at which a part of the video turns bright. @param box `width:height:x:y` */
 export async function flashesIn(path: string, box: string): Promise<number[]> {
   const filter = `crop=${box},signalstats,metadata=print:key=lavfi.signalstats.YAVG`;
   const log = await logOf(['-i', path, '-an', '-vf', filter]);

@@ -10,7 +10,7 @@ export interface CodedFrame {
   data: Buffer;
 }
 
-/** What a participant sends: a flash and a beep at the beginning of each second that `everySec` divides. */
+/** Media of a participant: a flash and a beep at the beginning of each second that `everySec` divides. */
 export interface Source {
   seconds: number;
   everySec?: number;
@@ -88,16 +88,16 @@ function oggPackets(ogg: Buffer): Buffer[] {
   return packets;
 }
 
-/** How what is sent comes to the recorder. */
+/** Network conditions between participant and recorder. */
 export interface TransportConditions {
   /** When the first frame was made, epoch milliseconds. */
   startMs: number;
-  /** What the network takes, for each packet. */
+  /** Network delay of each packet. */
   delayMs?: (index: number) => number;
-  /** The sender's clock goes so much faster. */
+  /** Rate by which the sender's clock is too fast, in parts per million. */
   driftPpm?: number;
   isLost?: (index: number) => boolean;
-  /** What the publisher called it. */
+  /** Description set by the publisher. */
   description?: string;
   /** Name of an RTP header extension and its one byte, for each frame. */
   extension?: { name: string; value: (ms: number) => number };

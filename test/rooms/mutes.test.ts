@@ -10,7 +10,7 @@ import { createRoom, joinRoom, type RoomClient } from './client.ts';
 import { NO_JANUS } from './janus.ts';
 import { type JanusApp, startJanusApp } from './janus-app.ts';
 
-/** A connection that sends tones and changing pictures, which a test negotiates as it wants to. */
+/** Page with a connection that sends tones and changing video, and that a test negotiates freely. */
 const PAGE = `<!doctype html><link rel="icon" href="data:,"><script>
   const pc = new RTCPeerConnection();
   const audio = new AudioContext();
@@ -57,7 +57,7 @@ describe('the mute of a host at Janus', { skip: NO_JANUS }, () => {
     await janus.close();
   });
 
-  /** Somebody in a room of their own, and what of them Janus gives to others. */
+  /** Opens a room with one participant, and counts the packets that Janus forwards from them. */
   async function openRoom(t: TestContext) {
     const roomId = await createRoom(janus.app, key);
     const eve = await joinRoom(janus.app, key, roomId, { identity: 'eve' });
@@ -133,7 +133,7 @@ describe('the mute of a host at Janus', { skip: NO_JANUS }, () => {
     await room.arrives('MICROPHONE AUDIO');
   });
 
-  test('covers what is published later, and every sound', async (t) => {
+  test('a mute covers tracks published later, and all audio', async (t) => {
     const room = await openRoom(t);
     await agree(room.page, room.eve, await offerOf(room.page, 'audio'), { 0: 'MICROPHONE' });
     await room.arrives('MICROPHONE AUDIO');

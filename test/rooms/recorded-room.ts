@@ -39,9 +39,9 @@ let dir: string;
 let browser: TestBrowser;
 
 /**
- * Two people in a room, one after another: what they send is recorded, composed in both layouts, and looked at.
+ * Records two successive participants of a room, composes both layouts, and checks the results.
  *
- * @param engine what carries the room; Janus records it in both cases.
+ * @param engine the room engine; Janus records in both cases.
  */
 export async function tryRecording(t: TestContext, engine: 'janus' | 'livekit'): Promise<void> {
   dir = await mkdtemp(join(tmpdir(), 'room-recording-'));
@@ -67,7 +67,7 @@ async function runJanus(): Promise<string> {
   return linkFile;
 }
 
-/** A recorder that is told what it is to record. */
+/** Opens a recorder for the room in the link file. */
 function openRecorder(linkFile: string, mirror: () => RoomMirror | null) {
   const store = createDiskStore(join(dir, 'store'));
   const wanted: DesiredRoomRecordings = { open: [], ended: [] };
@@ -108,7 +108,7 @@ const grown = (recorder: JanusRecorder, sizes: readonly number[], bytes: number)
 interface Bench {
   engine: RoomEngine;
   linkFile: string;
-  /** For each recorder. */
+  /** Returns a mirror for each recorder. */
   mirror(): RoomMirror | null;
 }
 
@@ -143,7 +143,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
   const first = recorder();
   await first.sync();
   await grown(first, sizes, 10_000);
-  // Janus goes on while its recorder is away; what comes from elsewhere comes by the recorder.
+  // Janus keeps running while its recorder is down; media of other engines reach Janus through the recorder.
   const isAnew = engine.name === 'janus';
   if (isAnew) await first.stop();
   const bob = await studio.enter('bob');
@@ -163,7 +163,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
     },
     { message: 'the tracks to be stored', timeoutMs: 10_000 },
   );
-  // To send and to show pictures takes most of the processor.
+  // Sending and rendering video uses most of the processor.
   await Promise.all([ada.leave(), bob.leave()]);
   const composer = createRoomComposer({
     ...{ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 2, log },
@@ -185,7 +185,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
   const video = await composed('GRID');
   assert.ok(video.durationSec > 6, `${video.durationSec} s`);
   const late = (await colours(video.path, LEFT)).length - FPS;
-  // Both tiles have their pictures, and both voices are heard.
+  // Both tiles show their video, and both voices are heard.
   assert.deepEqual(
     [(await colours(video.path, LEFT))[late], (await colours(video.path, RIGHT))[late]],
     ['red', 'blue'],
@@ -195,7 +195,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
   const seen = (await colours(speaker.path, LEFT)).map((colour, index) => ({ colour, sec: index / FPS }));
   const large = seen.filter(({ colour }) => colour !== 'none');
   const changes = large.filter(({ colour }, index) => colour !== large[index - 1]?.colour);
-  // Who is heard last may be large again at the end, and nobody flickers.
+  // The last speaker may be large again at the end, and there is no flicker.
   assert.ok(changes.length <= 3, JSON.stringify(changes));
   assert.deepEqual(
     changes.slice(0, 2).map(({ colour }) => colour),
@@ -212,7 +212,7 @@ const FPS = 30;
 const LEFT = '40:40:100:150';
 const RIGHT = '40:40:500:150';
 
-/** Of a part of the picture, frame by frame. */
+/** Returns the color of a part of the video, frame by frame. */
 async function colours(path: string, box: string): Promise<string[]> {
   const filter = ['-vf', `crop=${box},scale=1:1`, '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
   const { stdout } = await run('ffmpeg', ['-v', 'error', '-i', path, ...filter], { encoding: 'buffer' });

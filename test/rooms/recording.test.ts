@@ -4,6 +4,6 @@ import { tryRecording } from './recorded-room.ts';
 
 const skip = (await janusUnavailableReason('janus')) ?? false;
 
-test('who is there and who comes later are recorded, over a recorder that begins anew', { skip }, (t) =>
+test('current and later participants are recorded across a restart of the recorder', { skip }, (t) =>
   tryRecording(t, 'janus'),
 );

@@ -1,4 +1,4 @@
-// What runs in the pages of the studio.
+// Script of the studio's pages.
 const connections = [];
 const Native = RTCPeerConnection;
 window.RTCPeerConnection = class extends Native {

@@ -24,28 +24,28 @@ const ALL: RoomPermissions = {
 
 type Source = 'CAMERA' | 'MICROPHONE' | 'SCREEN';
 
-/** What arrives at a page of one track of somebody else. */
+/** Statistics of a track that a page receives from another participant. */
 export interface ReceivedTrack {
-  /** Decoded so far; 0 for sound. */
+  /** Decoded frames; 0 for audio. */
   frames: number;
-  /** Of the sound so far, 0 for silence. */
+  /** Total audio energy, 0 for silence. */
   energy: number;
   width: number;
 }
 
-/** Somebody in a browser, with devices that are not real. */
+/** Participant in a browser, with fake devices. */
 export interface Guest {
   identity: string;
   page: Page;
   publish(...sources: Source[]): Promise<void>;
   unpublish(source: Source): Promise<void>;
   arrived(from: string, source: Source, kind: 'audio' | 'video'): Promise<ReceivedTrack | null>;
-  /** Waits until pictures, or sound, have come from there after this call. */
+  /** Waits until video or audio has arrived from the source after this call. */
   sees(from: string, source?: Source): Promise<void>;
   hears(from: string): Promise<void>;
   /** Kinds of ICE candidates that its connections use. */
   ways(): Promise<string[]>;
-  /** What it was told of the engine, with the time on the clock of the test. */
+  /** States reported by the engine, with the time on the clock of the test. */
   told: { state: string; at: number }[];
   leave(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface StudioOptions {
   browser: TestBrowser;
   engine: RoomEngine;
   iceServers?: object[];
-  /** Of every page. */
+  /** Options of every page. */
   page?: OpenOptions;
   /** Where the pages are served. Default: a free port of 127.0.0.1. */
   address?: { host: string; port: number };

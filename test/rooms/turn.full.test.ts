@@ -21,7 +21,7 @@ import { openStudio } from './studio.ts';
 
 const NAMESPACE = `marquee${process.pid}`;
 const DEVICE = `mq${process.pid}`;
-/** Of the two ends of the only way out of the namespace (RFC 5737: documentation). */
+/** Addresses of both ends of the only link out of the namespace (RFC 5737: documentation). */
 const [NEAR, FAR] = ['198.51.100.1', '198.51.100.2'];
 const SECRET = 'of-the-test';
 

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import type { TestContext } from 'node:test';
 
-/** Sockets that nobody should write to: their ICE candidates (RFC 8839, section 5.1), and the addresses of those that were written to. */
+/**
+ * Sockets that must receive nothing: their ICE candidates (RFC 8839, section 5.1), and the addresses of those
+ * that did.
+ */
 export interface UdpCanaries {
   candidates: string[];
   heard: string[];

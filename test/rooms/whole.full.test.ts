@@ -85,7 +85,7 @@ async function enter(roomId: string, name: string, role: string): Promise<Page> 
   return page;
 }
 
-/** More pictures of somebody else arrive than have, and their sound is heard. */
+/** Waits for more frames of another participant, and for their audio. */
 async function meets(page: Page, name: string): Promise<void> {
   const frames = () =>
     page.evaluate<number>(`(() => {
@@ -122,7 +122,7 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   const former = singleItem(media());
   process.kill(former, 'SIGKILL');
   const killed = performance.now();
-  // LiveKit goes on by itself.
+  // LiveKit continues without a message.
   const lost = isLivekit ? [] : [ada, ben].map((page) => page.getByText(LOST).first());
   await Promise.all(lost.map((one) => one.waitFor(SLOW)));
   const toldMs = performance.now() - killed;
@@ -174,14 +174,14 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   const frames = stderr.match(/SATAVG=([\d.]+)/g) ?? [];
   assert.ok(frames.length > 120, `${frames.length} frames`);
   const green = frames.filter((line) => Number(line.slice(7)) > 20);
-  // Nobody sends while there is no media server.
+  // No media is sent while there is no media server.
   assert.ok(green.length > 60, `the picture of the device: ${green.length} of ${frames.length} frames`);
 }
 
 const MB = 2 ** 20;
 const RESERVE_MB = 200;
 
-test('a disk that fills ends the recording, not the room, and what was recorded becomes the video', {
+test('a full disk ends the recording but not the room, and the recorded part becomes the video', {
   skip,
 }, async (t) => {
   const disk = await mountSmall(900);

@@ -21,7 +21,7 @@ export interface Reply {
   code: string;
 }
 
-/** A raw RTMP peer for tests: it sends what it is told, right or wrong. */
+/** Raw RTMP peer for tests, which sends valid or invalid bytes as instructed. */
 export class RtmpClient {
   readonly socket: Socket;
   /** Every message the server sent after the handshake. */
@@ -53,7 +53,7 @@ export class RtmpClient {
       ? connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
       : connect({ host: '127.0.0.1', port });
     const client = new RtmpClient(socket);
-    // A server that hangs up at once is for the caller to see in `closed`.
+    // The caller sees an immediate disconnect in `closed`.
     const ready = once(socket, options.tls ? 'secureConnect' : 'connect').catch(() => {});
     await Promise.race([ready, client.closed]);
     return client;

@@ -16,7 +16,7 @@ export interface FlvReader {
 
 /** Reads a publish without ffmpeg. */
 export function openFlv(engine: Pick<IngestEngine, 'feed'>, session: IngestSession): FlvReader {
-  // What has been taken is written over, as by a pipe of the system.
+  // Copies each chunk, because its buffer is reused after it was taken, as by a pipe of the system.
   const pipe = new Transform({ transform: (chunk, _encoding, done) => done(null, Buffer.from(chunk)) });
   engine.feed(session, pipe);
   return readFlv(pipe);

@@ -35,8 +35,8 @@ export interface TestIngest {
 }
 
 /**
- * An engine on free ports that ends with the test. Keys that begin with `key-` are good; what follows, up
- * to a second `-`, names the stream, so `key-a-1` and `key-a-2` are two encoders of one stream.
+ * Starts an engine on free ports that ends with the test. Keys that begin with `key-` are valid; the part
+ * after it, up to a second `-`, names the stream, so `key-a-1` and `key-a-2` are two encoders of one stream.
  */
 export async function startIngest(
   t: TestContext,

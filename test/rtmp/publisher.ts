@@ -3,14 +3,14 @@ import { spawn } from 'node:child_process';
 export interface PublisherOptions {
   /** `rtmp://host:port/live/<stream key>`, or any address that ffmpeg's flv muxer can write to. */
   url: string;
-  /** Ends by itself (a clean unpublish) after so much media; endless without it. */
+  /** Seconds of media after which it ends (a clean unpublish); endless without it. */
   seconds?: number;
   width?: number;
   height?: number;
   fps?: number;
   gopSec?: number;
   bitrateKbps?: number;
-  /** A 440 Hz tone in AAC; true unless told otherwise. */
+  /** Whether to send a 440 Hz tone in AAC; true by default. */
   audio?: boolean;
   /** Output options, placed before `-f flv`. */
   extraArgs?: string[];
@@ -26,14 +26,14 @@ export interface Publisher {
   pid: number;
   /** Ends the publish as an encoder does (SIGINT, so FCUnpublish and deleteStream are sent). */
   stop(): Promise<PublisherExit>;
-  /** SIGKILL resets the connection, SIGSTOP makes a silent publisher. */
+  /** SIGKILL resets the connection, SIGSTOP silences the publisher. */
   kill(signal: NodeJS.Signals): void;
   exited: Promise<PublisherExit>;
 }
 
 const STDERR_MAX_CHARS = 64 * 1024;
 
-/** A real encoder: ffmpeg sends a test picture (H.264) and a tone (AAC) in real time. */
+/** Starts a real encoder: ffmpeg sends test video (H.264) and a tone (AAC) in real time. */
 export function startPublisher(options: PublisherOptions): Publisher {
   const child = spawn('ffmpeg', publisherArgs(options), { stdio: ['ignore', 'ignore', 'pipe'] });
   let stderr = '';

@@ -18,7 +18,7 @@ export function keepPublishing(
   let encoder: Publisher | null = null;
   const publishing = (async () => {
     while (!isOver) {
-      // A start of ffmpeg for each refusal would take the processor from what is to come back.
+      // Starting ffmpeg for each rejection would take CPU time from the recovering platform.
       if (!(await listens(port)) || isOver) {
         await sleep(RETRY_MS);
         continue;

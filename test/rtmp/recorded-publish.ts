@@ -8,9 +8,9 @@ import { parseFlv } from './media.ts';
 
 /** A few seconds of a publish, which is sent over and over. */
 export interface Tape {
-  /** Sequence headers, the picture's first. */
+  /** Sequence headers, that of the video first. */
   headers: TapeTag[];
-  /** In the order in which they are sent; the first one is a keyframe. */
+  /** Frames in sending order; the first one is a keyframe. */
   frames: (TapeTag & { atMs: number })[];
   lengthMs: number;
 }
@@ -26,7 +26,7 @@ export interface TapeOptions {
   width?: number;
   height?: number;
   sampleRate?: number;
-  /** Of the picture; H.264 in its baseline profile unless told. */
+  /** Video codec options; H.264 Baseline by default. */
   codec?: string[];
   /** One that writes what an older one cannot. */
   ffmpeg?: string;
@@ -61,7 +61,7 @@ export async function recordTape(options: TapeOptions = {}): Promise<Tape> {
   return tape;
 }
 
-/** How an encoder counts the time of a track: `stampMs` at `atMs`, and from there on so much faster than time passes. */
+/** Clock of an encoder's track: `stampMs` at `atMs`, then advancing at `rate` times real time. */
 interface Clock {
   atMs: number;
   stampMs: number;
@@ -71,7 +71,7 @@ interface Clock {
 const TICK_MS = 10;
 const CHUNK_BYTES = 65_536;
 
-/** One publish of tapes in real time, whose timestamps go wrong as they are told to. */
+/** One publish session of tapes in real time, whose timestamps can be distorted. */
 export class TapePublisher {
   readonly #client: RtmpClient;
   readonly #timer: NodeJS.Timeout;
@@ -110,17 +110,17 @@ export class TapePublisher {
     return stampOf(this.#clocks.video, this.#nowMs());
   }
 
-  /** From the next keyframe on. */
+  /** Switches to the tape at the next keyframe. */
   use(tape: Tape): void {
     this.#next = tape;
   }
 
-  /** Timestamps go on by so much later or earlier. */
+  /** Shifts all following timestamps by `ms`. */
   jump(ms: number): void {
     for (const track of ['audio', 'video'] as const) this.#set(track, { jumpMs: ms });
   }
 
-  /** Timestamps grow by so much for each millisecond that passes. */
+  /** Sets the advance of timestamps per elapsed millisecond. */
   drift(rate: number, tracks: readonly Track[] = ['audio', 'video']): void {
     for (const track of tracks) this.#set(track, { rate });
   }

@@ -7,7 +7,7 @@ interface Post {
   replyToId?: string | null;
 }
 
-/** A stream of the key's and what is done in its chat. */
+/** Creates a stream of the key's workspace, and returns actions in its chat. */
 export async function createChat(app: TestApp, key: string, settings: object = {}) {
   const made = await app.request('POST', '/streams', { key, body: { title: 'x', ...settings } });
   const id = made.assertOk(201).string('data.id');

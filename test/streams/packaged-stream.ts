@@ -29,7 +29,7 @@ export async function createPackagedStream(
     lines.push(`../e1/src/${name}`);
     await writeFile(join(folder, name), SEGMENT);
     await utimes(join(folder, name), dateFromMs(endMs), dateFromMs(endMs));
-    // In one step, as the composer does.
+    // Replaced atomically, as the composer does.
     await writeFile(join(dir, 'new'), `${lines.join('\n')}\n`);
     await rename(join(dir, 'new'), join(dir, 'src.m3u8'));
   };

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { make, pictures, testTranscoder, tone } from './sources.ts';
 
-/** Encoders of pictures and of sound, what ffprobe calls what they make, and a container that takes both. */
+/** Encoders of video and audio, ffprobe's names of their codecs, and a container for both. */
 export type CodecPair = [video: string, audio: string, made: [string, string], container: string];
 
-/** What creators send every day. */
+/** Common codecs of creators. */
 export const COMMON: CodecPair[] = [
   ['libx264', 'aac', ['h264', 'aac'], 'mp4'],
   ['libx265 -x265-params log-level=none', 'libmp3lame', ['hevc', 'mp3'], 'mp4'],

@@ -6,7 +6,7 @@ import { fileEncoderArgs, hardwareEncoder, liveEncoderOptions } from '../../src/
 
 const run = promisify(execFile);
 
-/** What ffmpeg itself reads of an output. */
+/** Options that ffmpeg itself reads for an output. */
 const OF_FFMPEG = new Set(['c', 'tag']);
 
 /** Names of options, and of those with words for values their words. */
@@ -29,7 +29,7 @@ async function help(ffmpeg: string, args: string[]): Promise<string> {
   return (await run(ffmpeg, ['-v', 'error', ...args], { maxBuffer: 16 * 2 ** 20 })).stdout;
 }
 
-/** All that an encoder is given, files and broadcasts, as pairs of option and value. */
+/** Returns all options of an encoder, for files and broadcasts, as pairs of option and value. */
 function given(kind: HardwareKind, codec: VideoCodec): [string, string][] {
   const depths = codec === 'H264' ? [false] : [false, true];
   const files = depths.flatMap((isDeep) => {
@@ -42,7 +42,7 @@ function given(kind: HardwareKind, codec: VideoCodec): [string, string][] {
   return codec === 'H264' ? [...files, ...live] : files;
 }
 
-/** This ffmpeg has every option, and every word, that the encoders of an interface are given. */
+/** Asserts that this ffmpeg has every option and named value used for the encoders of an interface. */
 export async function assertOptionsExist(
   ffmpeg: string,
   kind: HardwareKind,

@@ -6,7 +6,7 @@ export interface FakeHardware {
   encoders?: readonly string[];
   /** Its keyframes are where it likes. */
   isDeaf?: boolean;
-  /** What it encodes of a file or a broadcast ends with a failure. */
+  /** Encoding a file or a broadcast fails at its end. */
   failsLate?: boolean;
 }
 

@@ -6,7 +6,10 @@ import type { Logger } from '../../src/platform/logger.ts';
 
 const run = promisify(execFile);
 
-/** What a program that was taken over may leave where its file should be. @param secret a file that it may not read. */
+/**
+ * Outputs that a compromised program may leave at the path of its file. @param secret a file that it may not
+ * read.
+ */
 export const MALICIOUS_OUTPUTS = {
   'a link': (path: string, secret: string) => symlink(secret, path),
   'a hard link': (path: string, secret: string) => link(secret, path),
@@ -17,13 +20,13 @@ export const MALICIOUS_OUTPUTS = {
 export type MaliciousOutput = keyof typeof MALICIOUS_OUTPUTS;
 export const KINDS: readonly MaliciousOutput[] = ['a link', 'a hard link', 'a pipe', 'a folder'];
 
-/** Puts it in the place of what is there. */
+/** Replaces the file by a malicious output. */
 export async function plantOutput(kind: MaliciousOutput, path: string, secret: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
   await MALICIOUS_OUTPUTS[kind](path, secret);
 }
 
-/** A log whose errors are kept, one message each. */
+/** Returns a log that collects its errors, one message each. */
 export function errorLog(): { log: Logger; errors: string[] } {
   const errors: string[] = [];
   const write = (line: string) => void errors.push(String(JSON.parse(line).msg));

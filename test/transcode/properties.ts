@@ -23,7 +23,7 @@ import { normalPriorityGuard, testTranscoder } from './sources.ts';
 
 const run = promisify(execFile);
 const AUDIO_FRAME_SEC = 1024 / 48_000;
-/** Of levels and colors, of 255: what two encodes at these sizes change. */
+/** Tolerance of levels and colors, of 255: the change of two encodes at these sizes. */
 const LEVEL_TOLERANCE = 14;
 const EDGE_TOLERANCE = 22;
 const IN_STEP_SEC = 0.025;
@@ -111,12 +111,15 @@ function timesIn(text: string): number[] {
 
 const GAP = { fromSec: 0.5, untilSec: 0.9 };
 
-/** Where the zero of the video is in the times that the content tells. */
+/** Returns the start of the video on the timeline of the content. */
 function zeroOf({ video, audio }: GeneratedSource): number {
   return video === 'late' && ['none', 'late'].includes(audio) ? LATE_SEC : 0;
 }
 
-/** What the file shows at a time of its content: the first picture before there is one, and the last one to the end. */
+/**
+ * Returns the level shown at a time of the content: the first frame before the video starts, the last one
+ * after its end.
+ */
 function shownAt({ video }: GeneratedSource, sec: number, frameSec: number): number {
   const [startSec, endSec] = {
     ...{ whole: [0, LENGTH_SEC], late: [LATE_SEC, LENGTH_SEC], short: [0, SHORT_SEC], single: [0, frameSec] },
@@ -163,7 +166,7 @@ function rateOf({ rate }: GeneratedSource): number {
 const WINDOW = 40;
 const AUDIO_RATE = 8000;
 const LOUD = 1200;
-/** A switch so near to the beginning or the end cannot be told from them. */
+/** Distance within which a switch cannot be distinguished from the beginning or the end. */
 const EDGE_SEC = 0.05;
 
 /** When the tone begins or ends, in seconds. */
@@ -180,7 +183,7 @@ function switchesOf({ times, bytes }: Track): number[] {
   return switches;
 }
 
-/** The tone begins and ends when the content says; a track that is short ends with it. */
+/** Asserts that the tone begins and ends at the times of the content; a short track ends it early. */
 function assertTone(
   generated: GeneratedSource,
   track: Track,
@@ -202,7 +205,7 @@ function assertTone(
     assertNear(heard[index] ?? 9, sec, IN_STEP_SEC, `the tone, ${heard} for ${wanted}`);
 }
 
-/** How much later pictures are shown than the content says. */
+/** Returns the delay of the video against the content. */
 function shiftOf(generated: GeneratedSource, track: Track): number {
   const frameSec = 1 / rateOf(generated);
   let before: number | null = null;

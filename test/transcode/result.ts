@@ -10,7 +10,7 @@ export interface Made {
   source: SourceInfo;
   outDir: string;
   renditions: RenditionFiles[];
-  /** Of a rendition's playlist. */
+  /** Returns the path of a rendition's playlist. */
   path(name: string): string;
   isCopied: boolean;
 }

@@ -27,11 +27,11 @@ export async function make(dir: string, ...args: string[]): Promise<string> {
   return path;
 }
 
-/** ISO/IEC 14496-12 8.3.2: how the header of a track says that its pictures lie on their side, or upside down in a mirror. */
+/** Matrix of a track header (ISO/IEC 14496-12 8.3.2) for rotated or mirrored video. */
 export const TURNED = [0, 1, 0, -1, 0, 0, 0, 0, 0x4000];
 export const MIRRORED = [1, 0, 0, 0, -1, 0, 0, 0, 0x4000];
 
-/** An MP4 that is to be shown so; `name` is that of a file beside it. @returns its path. */
+/** Copies an MP4 with this matrix to the file `name` in its folder. @returns its path. */
 export async function withMatrix(path: string, matrix: readonly number[], name: string): Promise<string> {
   const bytes = await readFile(path);
   const at = bytes.indexOf('tkhd', 0, 'latin1') + 44;
@@ -43,13 +43,13 @@ export async function withMatrix(path: string, matrix: readonly number[], name: 
 
 let guard: Promise<Guard> | null = null;
 
-/** What this machine can shut programs in with; found out once for all tests of a file. */
+/** Returns the guard with the sandbox of this machine; detected once for all tests of a file. */
 export function testGuard(): Promise<Guard> {
   guard ??= createGuard();
   return guard;
 }
 
-/** The same, but that its programs do not make way for what else the machine does. */
+/** Returns a guard whose programs run at normal priority. */
 export async function normalPriorityGuard(): Promise<Guard> {
   const known = await testGuard();
   return {
@@ -76,7 +76,7 @@ export async function packetTimes(path: string, kind: 'v:0' | 'a:0' = 'v:0'): Pr
   return times.map(Number).toSorted((a, b) => a - b);
 }
 
-/** What ffprobe says of the first stream of a file. */
+/** Returns ffprobe's data of the first stream of a file. */
 export async function streamOf(path: string): Promise<Record<string, unknown>> {
   const { stdout } = await run('ffprobe', ['-v', 'error', '-show_streams', '-of', 'json', path]);
   return Object(JSON.parse(stdout).streams[0]);

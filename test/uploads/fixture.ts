@@ -31,7 +31,7 @@ export async function call(
 export interface Session {
   id: string;
   videoId: string;
-  /** As the test reaches it. */
+  /** Upload URL as reachable from the test. */
   url: string;
 }
 
@@ -64,7 +64,7 @@ export async function offsetOf(url: string): Promise<number> {
   return Number((await call(url, 'HEAD', TUS)).headers['upload-offset']);
 }
 
-/** So many more sessions like this one, which a hundred requests would take seconds for. */
+/** Inserts `count` copies of this session, which would take seconds by requests. */
 export async function copyUpload(sql: Sql, id: string, count: number): Promise<void> {
   await sql`
     insert into upload select (jsonb_populate_record(first, jsonb_build_object('id', first.id || copy,

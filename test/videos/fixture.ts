@@ -12,7 +12,7 @@ import { insertVideo } from '../harness/videos.ts';
 
 export const FOLDER = 'r0a1';
 
-/** The files of one rendition by their names, and what its row says. */
+/** Files of one rendition by name, and the values of its row. */
 export interface RenditionFixture {
   name: string;
   kind: 'VIDEO' | 'AUDIO';
@@ -21,7 +21,7 @@ export interface RenditionFixture {
   codecs: string;
   bitrate: number;
   files: ReadonlyMap<string, Buffer>;
-  /** Of audio; the only one, in stereo, unless given. */
+  /** Audio properties; the only track, in stereo, by default. */
   sound?: { track: number; label: string; channels: number; language?: string };
 }
 
@@ -89,7 +89,7 @@ export async function addCaption(
   return file;
 }
 
-/** Two rungs and audio whose segments are no media: for what is said about files, not for players. */
+/** Returns two rungs and audio with dummy segments: for tests of files, not of players. */
 export function madeUpFiles(): VideoFixture {
   const playlist = [
     '#EXTM3U',
@@ -179,7 +179,7 @@ export function encodedFiles(): Promise<VideoFixture> {
   });
 }
 
-/** Both pictures of `encodedFiles` once more, in AV1. @returns null where ffmpeg was built without an encoder. */
+/** Returns both renditions of `encodedFiles` in AV1. @returns null if ffmpeg has no AV1 encoder. */
 export async function av1Renditions(): Promise<RenditionFixture[] | null> {
   const encoders = spawnSync('ffmpeg', ['-hide_banner', '-encoders'], { encoding: 'utf8' }).stdout;
   if (!encoders.includes('libsvtav1')) return null;

@@ -1,6 +1,6 @@
 import type { VideoSnapshot } from '../../src/features/audience/playback/index.ts';
 
-/** What playback knows of a video that can be played. */
+/** Returns the playback snapshot of a playable video. */
 export function playableSnapshot(changes: Partial<VideoSnapshot> = {}): VideoSnapshot {
   return {
     id: 'vid_01jexample0000000000000000',

@@ -33,7 +33,7 @@ before(async () => {
   database = await createTestDatabase({ pool: 2 });
   port = await freePort();
   files.first = await makeFile(SECONDS.first, 24);
-  // With too few keyframes to be copied.
+  // Has too few keyframes to be copied.
   files.better = await makeFile(SECONDS.better, 600);
   partner = createPartner(await start('api'));
   await start('worker');
@@ -131,7 +131,7 @@ async function events(id: string): Promise<string[]> {
   return data.toReversed().flatMap(({ type, data: about }) => (about.videoId === id ? [type] : []));
 }
 
-/** Of a video: its folders in the bucket, of which every one should be of a row, and what is still being sent. */
+/** Returns a video's folders in the bucket, each of which should have a row, and its unfinished uploads. */
 async function stored(id: string) {
   assert.ok(s3 !== null);
   const { endpoint, region, accessKeyId, secretAccessKey, bucket: Bucket } = s3;
@@ -158,7 +158,10 @@ async function known(id: string): Promise<string[]> {
   return rows.map(({ folder: name }) => String(name)).sort();
 }
 
-/** The new file plays, once; the former is kept for who has begun; nothing else is left of either. */
+/**
+ * Asserts that the new file plays, once; the previous one is retained for current viewers; no other file is
+ * left.
+ */
 async function assertReplaced(id: string, playbackUrl: string, before: number): Promise<void> {
   const done = await waitFor(
     async () => {
@@ -186,7 +189,7 @@ async function assertReplaced(id: string, playbackUrl: string, before: number): 
   const lives = await readdir(join(folder, 'worker/tmp'));
   assert.equal(lives.length, 1, 'the scratch files of a killed worker are gone');
   const runs = await readdir(join(folder, 'worker/tmp', lives[0] ?? ''));
-  // A copy of an original is kept for a minute, for the next job.
+  // A copy of an original is retained for a minute, for the next job.
   assert.deepEqual(
     runs.filter((name) => !name.startsWith('original-')),
     [],

@@ -11,7 +11,7 @@ import { waitFor } from '../harness/wait-for.ts';
 const GUIDE = join(import.meta.dirname, '../../docs/guides/getting-started.md');
 const SECRET = 'whsec_of_the_guide';
 
-test('the receiver of the guide takes what is signed, once, and refuses the rest', async (t) => {
+test('the receiver of the guide accepts signed events once, and rejects all others', async (t) => {
   const guide = await readFile(GUIDE, 'utf8');
   const program = /^```js\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? '';
   const folder = await mkdtemp(join(tmpdir(), 'marquee-receiver-'));

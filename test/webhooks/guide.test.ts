@@ -39,7 +39,7 @@ function snippet(language: string): string {
   return code;
 }
 
-/** A program that prints, as a JSON list, what the guide's function says of each vector. */
+/** Program that prints, as a JSON list, the results of the guide's function for each vector. */
 interface Language {
   name: string;
   block: string;
@@ -174,7 +174,7 @@ test('the vectors are what deliveries are signed like, and the guide shows a tru
   assert.equal(signatureHeader(secret, 1_795_165_200, shown), header);
 });
 
-test('an independent verifier agrees on what is fresh', () => {
+test('an independent verifier agrees on the vectors with a current timestamp', () => {
   const { webhooks } = new Stripe('sk_test_unused');
   for (const { name, secret, header, body, valid, now } of vectors) {
     // Where its rules are others: it trims, wants a body, and takes a timestamp of the future.

@@ -1,6 +1,7 @@
 import './book.css';
 
-// Offers the zone of the browser where times are shown in another one. Without a script it is chosen from the list.
+// Offers the browser's time zone on pages that show times in another one. Without scripts, it is selected
+// from the list.
 const offer = document.querySelector<HTMLAnchorElement>('a[data-own-zone]');
 const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const choices = document.querySelector<HTMLSelectElement>('select[name="zone"]');
@@ -8,7 +9,7 @@ const isKnown = choices !== null && [...choices.options].some(({ value }) => val
 if (offer !== null && isKnown && offer.dataset.ownZone !== own) {
   const address = new URL(location.href);
   address.searchParams.set('zone', own);
-  // The same day elsewhere may be another one.
+  // The selected day can be a different one in the new time zone.
   address.searchParams.delete('day');
   address.hash = 'when';
   offer.href = address.href;

@@ -1,8 +1,8 @@
 const ADDRESS = /https?:\/\/[^\s<>"'`\u2066-\u2069\u202a-\u202e]+/giu;
-/** What ends a sentence ends the address before it. */
+/** Punctuation that ends a sentence is not part of the URL before it. */
 const TRAILING = /[.,:;!?)\]}’”»]+$/u;
 
-/** Adds text in which addresses can be followed. Nothing of them is fetched. */
+/** Appends text with clickable URLs. None of them is fetched. */
 export function appendText(parent: HTMLElement, text: string): void {
   let at = 0;
   for (const { 0: found, index } of text.matchAll(ADDRESS)) {

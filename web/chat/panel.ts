@@ -4,7 +4,7 @@ import { type ChatMessage, createReader } from './reader.ts';
 
 const SHOWN_MAX = 200;
 const TIMES_MS = 30_000;
-/** So far from the end somebody reads what was said before. */
+/** Distance from the end, in pixels, beyond which new messages do not scroll the list. */
 const AT_END_PX = 60;
 
 interface Settings {
@@ -17,7 +17,7 @@ interface Guest {
   name: string;
 }
 
-/** The chat beside the player: joins, shows what is said, and sends. */
+/** Chat panel next to the player: joins the chat, shows its messages and sends new ones. */
 class ChatPanel {
   readonly #root: HTMLElement;
   readonly #list: HTMLElement;
@@ -121,7 +121,7 @@ class ChatPanel {
     this.#nameForm.hidden = !isOpen || this.#guest !== null;
     this.#writeForm.hidden = !isOpen || this.#guest === null;
     part(this.#root, '.chat-me', HTMLElement).textContent = this.#guest?.name ?? '';
-    // The server has the same words (`panel.views.ts`).
+    // The server renders the same text (`panel.views.ts`).
     if (isOpen) this.#say('');
     else if (chatMode === 'FOLLOWERS') this.#say(`Only followers of ${creator} can post messages.`);
     else if (chatMode === 'TIER') this.#say(`Only members of ${creator} can post messages.`);
@@ -150,7 +150,7 @@ class ChatPanel {
     try {
       localStorage.setItem(this.#key, JSON.stringify(this.#guest));
     } catch {
-      // A browser that keeps nothing: the name holds until the page is left.
+      // Storage is unavailable: the name is lost when the page is left.
     }
     this.#showForms();
     this.#text.focus();
@@ -171,7 +171,7 @@ class ChatPanel {
     if (this.#settings.slowModeSec > 0) this.#wait(this.#settings.slowModeSec);
   }
 
-  /** @returns null when it was refused, which is said. */
+  /** @returns null when the request was rejected; the reason is shown. */
   async #post(path: string, body: object): Promise<Record<string, unknown> | null> {
     const response = await fetch(`${this.#address}${path}${this.#suffix}`, {
       method: 'POST',
@@ -229,7 +229,7 @@ class ChatPanel {
     try {
       localStorage.removeItem(this.#key);
     } catch {
-      // Nothing is kept there.
+      // Storage is unavailable, so there is nothing to remove.
     }
     this.#showForms();
   }
@@ -239,7 +239,7 @@ function isMessage(answer: Record<string, unknown>): answer is Record<string, un
   return typeof answer.id === 'string' && typeof answer.author === 'object';
 }
 
-/** Who says it, and when. */
+/** Renders the author and time of a message. */
 function byLine({ author, createdAt }: ChatMessage): HTMLElement {
   const by = element('span', 'chat-by');
   const name = element('bdi', 'chat-author');
@@ -270,7 +270,7 @@ function part<T extends Element>(root: Element, selector: string, type: new () =
   throw new Error(`the chat has no ${selector}`);
 }
 
-/** On pages that have a chat. */
+/** Starts the chat on pages that have one. */
 export function startChat(): void {
   const root = document.querySelector<HTMLElement>('[data-chat]');
   if (root !== null) new ChatPanel(root).start();

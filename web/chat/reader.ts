@@ -8,11 +8,11 @@ export interface ChatMessage {
 }
 
 interface Options {
-  /** Where the chat is read. */
+  /** URL of the chat's messages and events. */
   address: string;
   /** Token that admitted the visitor, as a query string. */
   suffix: string;
-  /** Of the last event that the page has. */
+  /** ID of the last event that the page contains. */
   eventId: string;
   onMessage(message: ChatMessage): void;
   onDeleted(id: string): void;
@@ -21,14 +21,14 @@ interface Options {
 }
 
 const POLL_MS = 5000;
-/** After so long in the background the connection is given up until somebody looks. */
+/** Time in the background after which the connection is closed until the page is visible again. */
 const HIDDEN_MS = 60_000;
-/** A server without room for another connection is asked for one again after so long. */
+/** Delay before reconnecting to a server that had no free connection. */
 const RETRY_MS = 60_000;
 
 /**
- * Reads the chat by an event stream that resumes, and by asking every five seconds while there is none. A page that
- * nobody looks at reads nothing.
+ * Reads the chat from an event stream that resumes, and polls every five seconds while the stream is
+ * unavailable. A hidden page reads nothing.
  */
 export function createReader(options: Options): void {
   let source: EventSource | null = null;
@@ -71,7 +71,7 @@ export function createReader(options: Options): void {
       if (!reconnect) stop();
     });
     opened.addEventListener('error', () => {
-      // The browser tries again by itself, but for what the server has refused.
+      // The browser reconnects automatically, except after an error response.
       if (opened.readyState !== EventSource.CLOSED) return;
       close();
       poll(true);

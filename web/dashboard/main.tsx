@@ -7,7 +7,7 @@ import { styleNonce } from './app/nonce.ts';
 
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
-// The library that keeps the page still under a dialog reads it from here.
+// The library that locks scrolling under a dialog reads the nonce from here.
 Object.assign(window, { __webpack_nonce__: styleNonce });
 await loadTranslations();
 createRoot(root).render(<App />);

@@ -1,7 +1,7 @@
 /** media-chrome hands labels on in a list that spaces and colons divide. */
 export const writeLabel = encodeURIComponent;
 
-/** What `writeLabel` was given; a label of somebody else as it is. */
+/** Decodes a label of `writeLabel`; returns other labels unchanged. */
 export function readLabel(label: string): string {
   try {
     return decodeURIComponent(label);
@@ -21,14 +21,14 @@ export interface AudioTrack {
 }
 
 /**
- * The sounds of a video in the form in which media-chrome looks for them: `video.audioTracks`, which few browsers have.
- * An array-like that tells of changes; one of them is enabled.
+ * Audio tracks of a video in the form that media-chrome expects: `video.audioTracks`, which few browsers
+ * implement. An array-like that dispatches change events; one track is enabled.
  */
 export class AudioTrackList extends EventTarget implements Iterable<AudioTrack> {
   readonly [index: number]: AudioTrack;
   #items: readonly AudioTrack[] = [];
   #enabled = -1;
-  /** Told when a viewer chooses. */
+  /** Called when a viewer chooses. */
   onSelect: (index: number) => void = () => {};
 
   get length(): number {
@@ -39,7 +39,7 @@ export class AudioTrackList extends EventTarget implements Iterable<AudioTrack> 
     return this.#items[Symbol.iterator]();
   }
 
-  /** Takes the place of what was there. */
+  /** Replaces all tracks. */
   replace(items: readonly Omit<AudioTrack, 'enabled' | 'id'>[], enabled: number): void {
     for (const index of this.#items.keys()) Reflect.deleteProperty(this, index);
     this.#items = items.map((item, index) => this.#track(item, index));
@@ -48,7 +48,7 @@ export class AudioTrackList extends EventTarget implements Iterable<AudioTrack> 
     this.dispatchEvent(new Event('addtrack'));
   }
 
-  /** What plays now, whoever has chosen it. */
+  /** Marks a track as playing, whether the viewer or the player chose it. */
   show(index: number): void {
     if (index === this.#enabled) return;
     this.#enabled = index;
@@ -57,7 +57,7 @@ export class AudioTrackList extends EventTarget implements Iterable<AudioTrack> 
 
   #track(item: Omit<AudioTrack, 'enabled' | 'id'>, index: number): AudioTrack {
     const isEnabled = () => this.#enabled === index;
-    // Whoever enables one disables the others before or after: that is no choice.
+    // Enabling one track also disables the others, before or after it; only enabling is a choice.
     const choose = () => {
       this.show(index);
       this.onSelect(index);

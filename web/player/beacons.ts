@@ -1,23 +1,23 @@
-/** Where players tell that they play (docs/concepts/playback.md#beacons). */
+/** URL to which players send beacons (docs/concepts/playback.md#beacons). */
 const URL = '/playback/beacon';
 const TICK_MS = 15_000;
-/** What happens within it goes together: a viewer drags the seek bar. */
+/** Time within which events are sent together: dragging the seek bar causes many. */
 const GATHER_MS = 300;
 const MOST_EVENTS = 50;
 
 type Kind = 'PLAY' | 'PAUSE' | 'SEEK' | 'TICK' | 'END' | 'ERROR';
 
-/** Tells the server that the picture plays, every 15 seconds while it does. */
+/** Reports playback to the server, every 15 seconds while the video plays. */
 export interface Beacons {
-  /** There is something to play, or not any more. */
+  /** Sets whether there is something to play. */
   show(isOn: boolean): void;
   stop(): void;
 }
 
-/** The next number of each session: a player that is built anew goes on counting. */
+/** Next sequence number of each session: a recreated player continues the count. */
 const numbers = new Map<string, number>();
 
-/** Gathers what happens, and sends it together. */
+/** Collects events, and sends them together. */
 function createMessages(session: string, isPresence: boolean) {
   let events: object[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,7 +35,7 @@ function createMessages(session: string, isPresence: boolean) {
       events: events.slice(-MOST_EVENTS),
     });
     events = [];
-    // As text: a page that is being closed has no time for a preflight.
+    // Sent as text: a page that is closing has no time for a preflight.
     if (navigator.sendBeacon?.(URL, body)) return;
     void fetch(URL, { method: 'POST', body, keepalive: true }).catch(() => {});
   };
@@ -49,14 +49,14 @@ function createMessages(session: string, isPresence: boolean) {
 }
 
 /**
- * @param session from the page; without it nobody is counted.
+ * @param session from the page; without it no viewer is counted.
  * @param isPresence false where playlists count the viewer.
  */
 export function createBeacons(video: HTMLVideoElement, session: string, isPresence = true): Beacons {
   const { add, flush } = createMessages(session, isPresence);
   let isOn = false;
   let isTold = false;
-  /** Where the picture was before it was sought elsewhere. */
+  /** Position before the current seek. */
   let lastSec = 0;
   let isSeeking = false;
   let ticks: ReturnType<typeof setInterval> | undefined;
@@ -83,7 +83,7 @@ export function createBeacons(video: HTMLVideoElement, session: string, isPresen
     if (!video.seeking) lastSec = video.currentTime;
   };
   const onSeeking = () => {
-    // What was watched until now; a seek bar that is dragged seeks many times.
+    // Reports playback up to the seek once; dragging the seek bar seeks many times.
     if (isTold && !isSeeking) tell('TICK', lastSec);
     isSeeking = true;
   };
@@ -103,7 +103,7 @@ export function createBeacons(video: HTMLVideoElement, session: string, isPresen
   };
   for (const [name, listener] of Object.entries(listeners)) video.addEventListener(name, listener);
   window.addEventListener('pagehide', onHide);
-  // Out of the back-forward cache it goes on playing.
+  // A page restored from the back-forward cache resumes playback.
   window.addEventListener('pageshow', look);
   return {
     show(next) {

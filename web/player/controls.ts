@@ -1,4 +1,4 @@
-/** The controls, in a chunk of their own: a page that waits for a broadcast does not need them yet. */
+/** Controls, in a separate chunk: a page that waits for a broadcast does not need them yet. */
 import 'media-chrome/dist/media-controller.js';
 import 'media-chrome/dist/media-control-bar.js';
 import 'media-chrome/dist/media-play-button.js';

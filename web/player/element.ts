@@ -16,9 +16,9 @@ import { createView, type View } from './view.ts';
 import { countView } from './view-count.ts';
 
 const COUNTDOWN_MS = 1000;
-/** Who watches what was so long ago is left there. */
+/** Distance behind live, in seconds, beyond which a viewer keeps their position. */
 const AWAY_SEC = 12;
-/** Something plays, or is about to. */
+/** Phases in which media plays, or is about to. */
 const PLAYING: ReadonlySet<Phase> = new Set(['starting', 'live', 'interrupted']);
 
 declare global {
@@ -28,39 +28,44 @@ declare global {
   interface HTMLElementEventMap {
     /** The broadcast began, stopped, was interrupted…; bubbles. */
     'marquee-phase': CustomEvent<Phase>;
-    /** How many watch the broadcast; bubbles. */
+    /** Number of viewers of the broadcast; bubbles. */
     'marquee-viewers': CustomEvent<number>;
   }
 }
 
 /**
- * `<marquee-player src poster live muted label starts-at>`: plays one broadcast and waits for it while it
- * is off.
+ * `<marquee-player src poster live muted label starts-at>`: plays one broadcast and waits for it while it is
+ * offline.
  *
- * - `src`: the master playlist; 404 means that the broadcast is off. `whep`: where it is shown in real time, if the viewer wants that.
- * - `poster`: a picture of the last half minute, shown until there is a newer one.
- * - `live`: the broadcast was on when the page was made, so it is loaded without asking first; `ended`: it was over.
- * - `session`: of this viewer, with which the player tells that it plays.
- * - `muted`: begin without sound (embedded players); otherwise only if the browser insists.
+ * - `src`: the master playlist; 404 means that the broadcast is offline. `whep`: its WHEP URL for real-time
+ *   playback on demand.
+ * - `poster`: a thumbnail of the last half minute, shown until there is a newer one.
+ * - `live`: the broadcast was live when the page was rendered, so it is loaded without a check; `ended`: it
+ *   had ended.
+ * - `session`: the viewer's session, with which the player sends beacons.
+ * - `muted`: start without audio (embedded players); otherwise only if the browser requires it.
  * - `label`: title of the broadcast; `starts-at`: ISO time of the announced start.
  *
- * `<marquee-player kind="video" src poster ready muted autoplay label start duration storyboard chapters views>`:
- * plays a video, and waits for it while it is processed.
+ * `<marquee-player kind="video" src poster ready muted autoplay label start duration storyboard chapters
+ * views>`: plays a video, and waits for it while it is processed.
  *
- * - `ready`: it could be played when the page was made.
- * - `autoplay`: without it, nothing but the playlist is loaded until the viewer plays.
+ * - `ready`: the video was playable when the page was rendered.
+ * - `autoplay`: without it, only the playlist is loaded until the viewer plays.
  * - `start`: second to begin at; `duration`: seconds, known before anything is loaded.
- * - `storyboard`, `chapters`: WebVTT; `views`: where the view is told; `session` as above.
+ * - `storyboard`, `chapters`: WebVTT; `views`: URL that counts the view; `session` as above.
  */
 export class MarqueePlayer extends HTMLElement {
   #view: View | null = null;
   #playback: Playback | null = null;
   #countdown: ReturnType<typeof setInterval> | undefined;
   #phase: Phase = 'offline';
-  /** What the viewer wants, through every reconnection; without a word from them, motion only if they like it. */
+  /**
+   * The viewer's intent to play, preserved across reconnections. Without an explicit choice it follows the
+   * motion preference.
+   */
   #wantsPlay = false;
   #realTime: RealTime | null = null;
-  /** Where a video goes on after a reconnection. */
+  /** Position at which a video resumes after a reconnection. */
   #positionSec = 0;
   #beacons: Beacons | null = null;
   #engine: Engine | null = null;
@@ -75,12 +80,12 @@ export class MarqueePlayer extends HTMLElement {
     return this.#phase;
   }
 
-  /** Goes there and plays. @returns false while there is nothing to play. */
+  /** Seeks and plays. @returns false while there is nothing to play. */
   seek(seconds: number): boolean {
     if (this.#view === null || this.#phase !== 'live') return false;
     const { video } = this.#view;
     this.#positionSec = seconds;
-    // Before anything is loaded the element only remembers where to begin.
+    // Before anything is loaded, the element only stores the start position.
     video.currentTime = seconds;
     void video.play().catch(() => {});
     return true;
@@ -139,14 +144,14 @@ export class MarqueePlayer extends HTMLElement {
 
   #build(): View {
     const view = createView(this, this.getAttribute('label') ?? '', this.#kind);
-    // From here on the stage inside says it.
+    // The stage inside shows the phase from here on.
     this.removeAttribute('data-phase');
     const { video, unmute, retry } = view;
     const isBroadcast = this.#kind === 'broadcast';
     const facts = () => this.#engine?.facts() ?? null;
-    // media-chrome looks for it there, and before the controls are defined.
+    // media-chrome reads the property when the controls are defined, so it must be set before.
     Object.defineProperty(video, 'videoRenditions', { value: this.#renditions });
-    // A browser that plays HLS by itself has its own.
+    // A browser with native HLS has its own audio tracks.
     if ('MediaSource' in window || 'ManagedMediaSource' in window) {
       Object.defineProperty(video, 'audioTracks', { value: this.#audioTracks });
     }
@@ -199,7 +204,7 @@ export class MarqueePlayer extends HTMLElement {
       import('./controls.ts'),
       ...(isVideo ? [import('./more-controls.ts')] : []),
     ]);
-    // The picture of a broadcast does not wait for them.
+    // A broadcast starts without waiting for these controls.
     if (!isVideo) void import('./more-controls.ts').catch(() => {});
     const startSec = () => this.#positionSec;
     const told = (event: EngineEvent) => {
@@ -223,10 +228,11 @@ export class MarqueePlayer extends HTMLElement {
       queueMicrotask(() => report('unsupported'));
       return { opaque: false, facts: () => null, destroy: () => {} };
     }
-    // Broadcasts count by playlists there: a browser asks for them under another name than it has here.
+    // There, broadcasts are counted by playlist requests: native playback has another user agent than the
+    // page.
     this.#tell(view.video, isVideo);
     const engine = native.attachNative(view.video, this.#src, told, isVideo ? startSec() : null);
-    // An iPhone loads nothing before it is told to play.
+    // An iPhone loads nothing before playback is requested.
     void this.#play(view).then((started) => started || report('ready'));
     return this.#use(engine);
   }
@@ -263,7 +269,7 @@ export class MarqueePlayer extends HTMLElement {
     this.dispatchEvent(new CustomEvent('marquee-viewers', { bubbles: true, detail }));
   };
 
-  /** Plays with sound where the browser lets us, else muted with a button to turn the sound on. */
+  /** Plays with audio if the browser allows it, otherwise muted with an unmute button. */
   async #play({ video, unmute }: View): Promise<boolean> {
     if (!this.#wantsPlay) return false;
     const isRefused = await refused(video);
@@ -302,7 +308,7 @@ export class MarqueePlayer extends HTMLElement {
   #enter(phase: Phase): void {
     this.#phase = phase;
     if (!PLAYING.has(phase)) this.#realTime?.rest();
-    // Who waits for an encoder that is away is still there.
+    // Viewers who wait for a disconnected encoder are still present.
     this.#beacons?.show(phase === 'live' || phase === 'interrupted' || phase === 'reconnecting');
     this.#view?.show(phase, this.#startsAt);
     this.#offerRecording(phase === 'ended' && this.#kind === 'broadcast');
@@ -311,7 +317,7 @@ export class MarqueePlayer extends HTMLElement {
   }
 }
 
-/** A broadcast has no picture in its first seconds. */
+/** Shows the poster; a broadcast has no frame in its first seconds. */
 function showPoster(player: HTMLElement, video: HTMLVideoElement): void {
   const address = player.getAttribute('poster');
   if (address === null) return;
@@ -338,11 +344,14 @@ function addTrack(
   Object.assign(track, { kind, label, src });
   video.append(track);
   track.track.mode = 'hidden';
-  // Where media-chrome looks for it. Earlier, the browser would choose captions for the viewer as well.
+  // media-chrome looks for `default`. Set earlier, the browser would also choose captions for the viewer.
   track.default = true;
 }
 
-/** Did the browser's autoplay policy say no? A load that took the place of this one is no refusal. */
+/**
+ * Reports whether the browser's autoplay policy rejected playback. A load that was replaced by another does
+ * not count.
+ */
 async function refused(video: HTMLVideoElement): Promise<boolean> {
   try {
     await video.play();

@@ -20,36 +20,42 @@ const common: Partial<HlsConfig> = {
 };
 const broadcastConfig: Partial<HlsConfig> = {
   ...common,
-  // How far behind it stays, the playlist says: liveSyncDurationCount here would overrule it.
-  // Catches up by playing 5 % faster, which nobody hears.
+  // The playlist defines the distance behind live: liveSyncDurationCount here would override it. Catches up
+  // by playing 5 % faster, which is inaudible.
   maxLiveSyncPlaybackRate: 1.05,
   liveDurationInfinity: true,
 };
-/** Who is so much further behind than a playlist of parts says does not catch up by playing faster, but goes there. */
+/**
+ * Distance beyond the live edge, in seconds, at which playback of a low-latency playlist seeks instead of
+ * speeding up.
+ */
 const FAR_BEHIND_SEC = 5;
 const FAR_BEHIND_SEGMENTS = 10;
 
-/** Who watches from before stays there, however far behind; who seeks forward to nearer than this is live. */
+/**
+ * Distance behind live, in seconds. Playback beyond it keeps its position; seeking forward to within it
+ * returns to live.
+ */
 const BEHIND_SEC = 12;
-/** Who seeks back so far wants to be there. hls.js itself goes forward alone. */
+/** Minimum seek backward, in seconds, that is taken as intended. hls.js itself only seeks forward. */
 const BACK_SEC = 2;
-/** So many watch, as the server says with each playlist of a broadcast. */
+/** Header with the number of viewers, sent with each playlist of a broadcast. */
 const VIEWERS_HEADER = 'x-viewers';
 
 export interface EngineReport {
   report(event: EngineEvent): void;
   /** The choice of quality. */
   renditions: RenditionList;
-  /** The choice of sound. */
+  /** Selectable audio tracks. */
   audioTracks: AudioTrackList;
   onViewers(count: number): void;
 }
 
-/** What playing a video takes beside its address. */
+/** Options for playing a video. */
 export interface VideoOptions {
-  /** Second at which to begin, asked when loading does. */
+  /** Second at which to begin, evaluated when loading starts. */
   startSec(): number;
-  /** Load the first seconds before anybody has asked to play. */
+  /** Load the first seconds before playback is requested. */
   isEager: boolean;
 }
 
@@ -71,7 +77,7 @@ export function canUseHls(): boolean {
   return Hls.isSupported();
 }
 
-/** Plays through Media Source Extensions; a broadcast, where no options of a video are given. */
+/** Plays through Media Source Extensions: a video if its options are passed, otherwise a broadcast. */
 export function attachHls(
   video: HTMLVideoElement,
   src: string,
@@ -81,7 +87,7 @@ export function attachHls(
   const hls = new Hls(options === null ? broadcastConfig : videoConfig(options));
   let hasData = false;
   let recoveredAt = Number.NEGATIVE_INFINITY;
-  // hls.js goes on using itself after it has told of an error; what destroys it must wait for that.
+  // hls.js continues to use its state after it reports an error, so destroying it must wait for a microtask.
   const tell = (event: EngineEvent) => queueMicrotask(() => report(event));
 
   const recover = () => {
@@ -108,7 +114,7 @@ export function attachHls(
   const onEnded = () => tell('gone');
   if (options === null) video.addEventListener('ended', onEnded);
   const unwatch = watchProgress(video, report);
-  // Who watches from before stays there, with the qualities of then.
+  // A viewer who is behind live stays there, with the renditions of that time.
   const onOthers = () => hls.latency < BEHIND_SEC && tell('changed');
   const undo = [
     renderQualityMenu(hls, renditions, options === null ? { src, onOthers } : null),
@@ -146,7 +152,7 @@ function factsOf(hls: Hls): EngineState {
   };
 }
 
-/** Stays near to the newest picture, unless the viewer goes back. @returns what ends it. */
+/** Stays near the live edge unless the viewer seeks back. @returns a function that stops this. */
 function followBroadcast(
   hls: Hls,
   video: HTMLVideoElement,
@@ -164,7 +170,7 @@ function followBroadcast(
   };
   Object.defineProperty(config, 'liveMaxLatencyDuration', {
     get() {
-      // A playlist may come between a seek and its event, and hls.js would take it back.
+      // A playlist may arrive between a seek and its event, and hls.js would undo the seek.
       if (video.seeking) look();
       return isBehind ? Number.POSITIVE_INFINITY : nearSec;
     },
@@ -178,7 +184,7 @@ function followBroadcast(
       networkDetails instanceof XMLHttpRequest && networkDetails.getResponseHeader(VIEWERS_HEADER);
     if (typeof viewers === 'string' && /^\d{1,9}$/.test(viewers)) onViewers(Number(viewers));
   });
-  // Not as time goes by: who was left behind by the network is to catch up.
+  // Only on seeks: a viewer delayed by the network should catch up.
   for (const name of LOOKS) video.addEventListener(name, look);
   video.addEventListener('timeupdate', goOn);
   return () => {
@@ -218,7 +224,7 @@ function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
   return { ...common, startPosition: startSec(), autoStartLoad: isEager };
 }
 
-/** @returns what ends it. */
+/** @returns a function that stops this. */
 function offerSounds(hls: Hls, audioTracks: AudioTrackList): () => void {
   audioTracks.onSelect = (index) => {
     hls.audioTrack = index;
@@ -236,7 +242,7 @@ function offerSounds(hls: Hls, audioTracks: AudioTrackList): () => void {
   };
 }
 
-/** Nothing of a video is loaded before its viewer wants to play. @returns what ends the wait. */
+/** Delays loading a video until playback is requested. @returns a function that cancels the wait. */
 function waitForViewer(
   hls: Hls,
   video: HTMLVideoElement,
@@ -246,7 +252,7 @@ function waitForViewer(
   if (isEager) return () => {};
   const onPlay = () => hls.startLoad(startSec());
   video.addEventListener('play', onPlay, { once: true });
-  // There is no picture until somebody wants to play; the poster stands for it.
+  // Nothing is decoded before playback is requested; the poster is shown instead.
   hls.on(Events.MANIFEST_PARSED, () => tell('ready'));
   return () => video.removeEventListener('play', onPlay);
 }

@@ -1,21 +1,21 @@
 import type { SeekableRange } from './seekable-range.ts';
 
-/** One line of the list, and what its keys do. */
+/** Shortcut in the list, with its action. */
 export interface Shortcut {
-  /** As the browser names them; letters small. */
+  /** Key names of the browser, with letters in lower case. */
   keys: readonly string[];
-  /** As people read them. */
+  /** Label for the list of shortcuts. */
   shown: string;
   does: string;
-  /** Held down, it goes on. */
+  /** Repeats while the key is held down. */
   repeats?: boolean;
   /** Only where one can seek: in a video, and in a broadcast that can be watched from before. */
   seeks?: boolean;
   /** Not in a broadcast, which has one speed. */
   isOfVideos?: boolean;
-  /** Only while the player has the focus: elsewhere the page scrolls by it. */
+  /** Applies only while the player has the focus: elsewhere the key scrolls the page. */
   isOfPlayer?: boolean;
-  /** @returns what is said of it, for a moment. */
+  /** @returns the message shown briefly. */
   run(reach: SeekableRange, key: string): string;
 }
 
@@ -68,14 +68,16 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { keys: ['?'], shown: '?', does: 'Keyboard shortcuts', run: openKeys },
 ];
 
-/** Where the visitor's choice lies: a key alone must be possible to turn off (WCAG 2.1.4). */
+/**
+ * localStorage key of the viewer's choice: single-key shortcuts must be possible to turn off (WCAG 2.1.4).
+ */
 const CHOICE = 'marquee-keys';
 
 export function areKeysOfPage(): boolean {
   try {
     return localStorage.getItem(CHOICE) !== 'player';
   } catch {
-    // A frame may be refused its storage.
+    // Storage may be unavailable in a frame.
     return true;
   }
 }
@@ -87,10 +89,10 @@ export function setKeysOfPage(isOn: boolean): void {
 }
 
 /**
- * Listens on the whole page, before anything has been clicked; not while somebody writes, nor where a key means
- * something else.
+ * Listens on the whole page, even before any click, except while text is entered or where a key has another
+ * function.
  *
- * @returns what ends it.
+ * @returns a function that stops listening.
  */
 export function listenToKeys(reach: SeekableRange): () => void {
   const listener = (event: KeyboardEvent) => onKey(reach, event);
@@ -113,16 +115,16 @@ function onKey(reach: SeekableRange, event: KeyboardEvent): void {
   reach.say(shortcut.run(reach, key));
 }
 
-/** What there is to play decides which keys there are. */
+/** Reports whether a shortcut applies to the current media. */
 export function isUseful({ seeks, isOfVideos }: Shortcut, reach: Pick<SeekableRange, 'span'>): boolean {
   const span = reach.span();
   return (seeks !== true || span !== null) && (isOfVideos !== true || span?.isLive === false);
 }
 
 const WRITING = 'input:not([type=range]), textarea, select, [contenteditable], dialog, [role=dialog]';
-/** What the space bar presses. */
+/** Elements that the space bar activates. */
 const PRESSED = 'button, a[href], summary, [role=button], [role=link], [role=tab], video[controls]';
-/** What arrows, Home and End move. */
+/** Elements that the arrow keys, Home and End control. */
 const MOVED = 'input[type=range], [role=slider], [role=menu], [role=tablist], [role=listbox]';
 const PRESSES: ReadonlySet<string> = new Set([' ']);
 const MOVES: ReadonlySet<string> = new Set([
@@ -134,7 +136,7 @@ const MOVES: ReadonlySet<string> = new Set([
   'end',
 ]);
 
-/** The key belongs to what has the focus; `target` may be in a shadow tree. */
+/** Reports whether the focused element handles the key; `target` may be in a shadow tree. */
 function isTaken(target: EventTarget | undefined, key: string): boolean {
   if (!(target instanceof Element)) return false;
   const host = target.getRootNode() instanceof ShadowRoot ? hostOf(target) : null;
@@ -197,7 +199,7 @@ function stepFrame({ video, frameRate }: SeekableRange, key: string): string {
   video.pause();
   const { buffered, seekable, currentTime } = video;
   const wanted = currentTime + (key === '.' ? 1 : -1) / frameRate();
-  // A player that has just begun has nothing before its first picture, but can load it.
+  // A player that has just started has no data before its first frame, but can load it.
   if ([buffered, seekable].some((ranges) => isWithin(ranges, wanted))) video.currentTime = wanted;
   return key === '.' ? '1 frame forward' : '1 frame back';
 }

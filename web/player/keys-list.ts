@@ -9,7 +9,7 @@ const LIST = `
 <dl></dl>
 <label><input type="checkbox"> Use on the whole page, not only in the player</label>`;
 
-/** The list of keys, over the picture; Escape closes it. */
+/** Shows the list of shortcuts above the video; Escape closes it. */
 export function showKeys(reach: SeekableRange): void {
   const { stage } = reach;
   const open = stage.querySelector<HTMLDialogElement>('dialog.player-keys');

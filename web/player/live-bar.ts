@@ -2,14 +2,17 @@ import { formatViewerCount } from './messages.ts';
 import type { SeekableRange } from './seekable-range.ts';
 import type { View } from './view.ts';
 
-/** Who is no further behind where one is live than that is live: so far behind nobody is but by choice. */
+/**
+ * Maximum distance behind the live position, in seconds, that counts as live: larger ones are only reached by
+ * seeking.
+ */
 const LIVE_SEC = 6;
-/** The same behind the newest second, where only that is known. */
+/** Maximum distance behind the end of the seekable range, in seconds, if the live position is unknown. */
 const EDGE_SEC = 12;
 
 /**
- * What the controls of a broadcast show of it: the line to seek on where it can be watched from before, how far one is
- * behind, and how many watch.
+ * Updates the controls of a broadcast: the seek bar if it has a DVR window, the delay behind live, and the
+ * number of viewers.
  */
 export function followLive(view: View, reach: SeekableRange): void {
   const { stage, video, controller } = view;
@@ -18,7 +21,7 @@ export function followLive(view: View, reach: SeekableRange): void {
   const viewers = stage.querySelector<HTMLElement>('.player-viewers');
   const live = () => reach.facts()?.liveSec ?? null;
   const slackSec = () => (live() === null ? EDGE_SEC : LIVE_SEC);
-  // Where media-chrome looks: its button goes to the newest second that is loaded, where nothing plays on.
+  // Overrides the live seek of media-chrome, which would go to the last loaded second, where playback stalls.
   Object.defineProperties(video, {
     targetLiveWindow: { get: () => (reach.span() === null ? 0 : Number.POSITIVE_INFINITY) },
     liveEdgeStart: { get: () => (live() ?? edgeOf(video)) - slackSec() },

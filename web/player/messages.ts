@@ -1,6 +1,6 @@
 import type { Phase } from './playback.ts';
 
-/** What the player shows: a live broadcast, or a video that is there as a whole. */
+/** Kind of media in the player: a live broadcast or a video. */
 export type Kind = 'broadcast' | 'video';
 /** `state` is the short label, `message` the sentence below the title. */
 type Words = Record<Phase, { state: string; message: string }>;
@@ -47,7 +47,7 @@ const VIDEO: Words = {
   failed: { state: 'Problem', message: 'This browser cannot play the video.' },
 };
 
-/** What a viewer reads in each phase. */
+/** Texts shown to viewers in each phase. */
 export const MESSAGES: Record<Kind, Words> = { broadcast: BROADCAST, video: VIDEO };
 
 /** Instead of the message of `reconnecting`, when the browser knows that it has no network. */
@@ -81,7 +81,7 @@ export function countdown(at: Date, now: Date): string {
   return `${format.format(days)} ${clock}`;
 }
 
-/** The moment on the viewer's own clock, with the name of the time zone. */
+/** Formats a time in the viewer's time zone, with its name. */
 export function localTime(at: Date): string {
   return new Intl.DateTimeFormat(undefined, {
     weekday: 'long',
@@ -93,7 +93,7 @@ export function localTime(at: Date): string {
   }).format(at);
 }
 
-/** The day on the viewer's own calendar. */
+/** Formats a date in the viewer's time zone. */
 export function localDate(at: Date): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'long' }).format(at);
 }

@@ -1,4 +1,4 @@
-/** What is used after `controls.ts`, in a chunk of its own: the line to seek on, and the menu of settings. */
+/** Controls loaded after `controls.ts`, in a chunk of their own: the seek bar and the settings menu. */
 import 'media-chrome/dist/media-time-range.js';
 import 'media-chrome/dist/media-time-display.js';
 import 'media-chrome/dist/menu/media-settings-menu.js';

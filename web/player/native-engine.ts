@@ -5,7 +5,7 @@ export function canPlayNatively(video: HTMLVideoElement): boolean {
   return video.canPlayType('application/vnd.apple.mpegurl') !== '';
 }
 
-/** A browser does not tell how it plays. */
+/** The browser does not expose playback details. */
 const FACTS: EngineState = {
   protocol: 'Native HLS',
   ...{ liveSec: null, delaySec: null, frameRate: null, bitrate: null, bandwidth: null, codecs: null },
@@ -22,13 +22,14 @@ export function attachNative(
   const onError = () => {
     const isDecoding =
       video.error?.code === MediaError.MEDIA_ERR_DECODE ||
-      // An empty or missing playlist is "not supported" here as well: what it was shows when asked again.
+      // An empty or missing playlist is also reported as "not supported"; the next request distinguishes the
+      // two.
       (video.error?.code === MediaError.MEDIA_ERR_SRC_NOT_SUPPORTED && video.readyState > 0);
     report(isDecoding ? 'media' : 'gone');
   };
   const onEnded = () => report('gone');
   video.addEventListener('error', onError);
-  // A broadcast has no end of its own; a video does, and can be played again.
+  // Reaching the end finishes a broadcast; a video can be played again.
   if (startSec === null) video.addEventListener('ended', onEnded);
   const unwatch = watchProgress(video, report);
   video.src = startSec === null || startSec === 0 ? src : `${src}#t=${startSec}`;

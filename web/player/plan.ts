@@ -1,11 +1,6 @@
 const ASK_MS = 60_000;
 
-/**
- * Follows the announced start of a broadcast while it is waited for: the page is asked again, which the server makes
- * with `starts-at`.
- *
- * @returns what ends it.
- */
+/** Polls the page for the announced start of a broadcast, which the server renders as `starts-at`. */
 export function followPlan(player: Element): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
@@ -27,7 +22,7 @@ export function followPlan(player: Element): () => void {
   };
 }
 
-/** Null when none is announced; undefined when nobody knows. */
+/** Loads the announced start: null when none is announced; undefined when it is unknown. */
 async function findStart(): Promise<string | null | undefined> {
   const answer = await fetch(location.href, { cache: 'no-store' });
   if (!answer.ok) return undefined;

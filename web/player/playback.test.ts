@@ -6,7 +6,7 @@ import type { Availability } from './probe.ts';
 
 needsOwnProcess();
 
-/** A broadcast whose answers the test gives, and what the playback made of them. */
+/** Creates a playback whose server responses the test sets, and records its phases. */
 function setUp(t: TestContext, start: Availability) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
@@ -67,7 +67,7 @@ test('waits while offline, plays when it starts, ends, and plays again', async (
   assert.deepEqual(seen.slice(4), ['starting', 'live']);
 });
 
-test('asks the server every 2.5 s while it waits, and rarely in the background', async (t) => {
+test('an offline broadcast is polled every 2.5 s, and rarely in the background', async (t) => {
   const { playback, state, pass } = setUp(t, 'offline');
   playback.start(false);
   await pass(0);
@@ -82,14 +82,14 @@ test('asks the server every 2.5 s while it waits, and rarely in the background',
   assert.equal(state.probes, 7);
 });
 
-test('a page made while it was live does not ask first', async (t) => {
+test('a page rendered during the broadcast plays without a probe', async (t) => {
   const { playback, seen, state, pass } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
   assert.deepEqual([state.probes, state.attached, seen], [0, 1, ['starting']]);
 });
 
-test('what is sent with other qualities is begun anew at once', async (t) => {
+test('a broadcast with changed renditions restarts immediately', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
@@ -101,7 +101,7 @@ test('what is sent with other qualities is begun anew at once', async (t) => {
   assert.deepEqual(seen, ['starting', 'live', 'starting', 'live']);
 });
 
-test('an empty playlist is asked again every second', async (t) => {
+test('an empty playlist is polled every second', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
@@ -133,7 +133,7 @@ test('an unreachable server is tried with growing waits up to 15 s', async (t) =
   assert.equal(seen.at(-1), 'live');
 });
 
-test('a playlist that is gone while the broadcast is on is not asked in a tight loop', async (t) => {
+test('a missing playlist of a live broadcast is not polled in a tight loop', async (t) => {
   const { playback, state, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
@@ -147,7 +147,7 @@ test('a playlist that is gone while the broadcast is on is not asked in a tight 
   }
 });
 
-test('what cannot be decoded is tried four times, then said, and tried again on demand', async (t) => {
+test('media that cannot be decoded fails after four attempts and is retried on demand', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
@@ -165,7 +165,7 @@ test('what cannot be decoded is tried four times, then said, and tried again on 
   assert.deepEqual([state.attached, seen.at(-1)], [5, 'starting']);
 });
 
-test('what this browser cannot play is said until the encoder sends something else, or ends', async (t) => {
+test('unsupported media stays failed until the encoder changes its signal or ends', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
@@ -182,7 +182,7 @@ test('what this browser cannot play is said until the encoder sends something el
   assert.deepEqual(seen.slice(2), ['live', 'failed', 'ended']);
 });
 
-test('an interruption is said and forgotten', async (t) => {
+test('an interruption is shown and cleared', async (t) => {
   const { playback, seen, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
@@ -193,7 +193,7 @@ test('an interruption is said and forgotten', async (t) => {
   assert.deepEqual(seen, ['starting', 'live', 'interrupted', 'live']);
 });
 
-test('the end of a broadcast that the browser plays by itself is asked for', async (t) => {
+test('natively played broadcasts are polled for their end', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   state.isOpaque = true;
   playback.start(true);
@@ -208,7 +208,7 @@ test('the end of a broadcast that the browser plays by itself is asked for', asy
   assert.equal(seen.at(-1), 'ended');
 });
 
-test('a broadcast that has been shown to its end has ended, or goes on', async (t) => {
+test('a broadcast played to its end has ended, and starts again when it is live', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   state.isOpaque = true;
   playback.start(true);
@@ -236,7 +236,7 @@ test('nothing happens after stop', async (t) => {
   assert.deepEqual([seen, state.probes, state.destroyed], [['starting'], 0, 1]);
 });
 
-test('a picture that stands still is the network of the viewer when the server is out of reach', async (t) => {
+test('a stalled video shows reconnecting when the server is unreachable', async (t) => {
   const { playback, seen, state, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);
@@ -250,7 +250,7 @@ test('a picture that stands still is the network of the viewer when the server i
   assert.deepEqual(seen.slice(3), ['live']);
 });
 
-test('a picture that moves again before the server has answered is the fault of none', async (t) => {
+test('a video that resumes before the probe responds causes no phase change', async (t) => {
   const { playback, seen, pass, tell } = setUp(t, 'live');
   playback.start(true);
   await pass(0);

@@ -1,18 +1,17 @@
 import type { Availability } from './probe.ts';
 
 /**
- * Where a broadcast stands for its viewer. `offline`: not begun. `starting`: live, no picture yet. `live`:
- * there is a picture. `interrupted`: the encoder sends nothing. `reconnecting`: the server is out of reach of this
- * viewer.
- * `ended`: it was live here and is over. `failed`: this browser cannot show what is sent.
+ * State of a broadcast for its viewer. `offline`: not started. `starting`: live, no frame yet. `live`:
+ * playing. `interrupted`: the encoder sends nothing. `reconnecting`: this viewer cannot reach the server.
+ * `ended`: it was live here and has ended. `failed`: this browser cannot play it.
  */
 export type Phase = 'offline' | 'starting' | 'live' | 'interrupted' | 'reconnecting' | 'ended' | 'failed';
 
 /**
- * What an engine tells. `ready`: the first picture is there; `stalled` and `resumed`: it stopped, it moves
- * again; `empty`: a playlist without segments; `gone`: a playlist that does not exist; `network`: retries
- * are used up; `media`: the data cannot be played; `unsupported`: nor will it ever be by this browser; `changed`: what is
- * sent has qualities that are known to who begins anew.
+ * Event of an engine. `ready`: the first frame is available; `stalled` and `resumed`: playback stopped or
+ * continued; `empty`: a playlist without segments; `gone`: a playlist that does not exist; `network`: retries
+ * are exhausted; `media`: the data cannot be decoded; `unsupported`: this browser can never play it;
+ * `changed`: there are new renditions, which only a restart picks up.
  */
 export type EngineEvent =
   | 'ready'
@@ -25,17 +24,17 @@ export type EngineEvent =
   | 'unsupported'
   | 'changed';
 
-/** What an engine knows of what plays; null is unknown. Rates are bits a second. */
+/** Playback details of an engine; null is unknown. Rates are in bits per second. */
 export interface EngineState {
   protocol: string;
-  /** Where of a broadcast one is live, in seconds of the element. */
+  /** Live position of a broadcast, in seconds of the element. */
   liveSec: number | null;
-  /** How far behind the newest picture that the server has. */
+  /** Delay behind the newest frame on the server. */
   delaySec: number | null;
   frameRate: number | null;
-  /** Of the quality that plays. */
+  /** Bitrate of the current rendition. */
   bitrate: number | null;
-  /** What the network brings. */
+  /** Estimated network bandwidth. */
   bandwidth: number | null;
   codecs: string | null;
 }
@@ -43,7 +42,7 @@ export interface EngineState {
 export interface Engine {
   /** Null before anything is known. */
   facts(): EngineState | null;
-  /** Its own playlist requests cannot be observed (native HLS), so the end has to be asked for. */
+  /** Its own playlist requests cannot be observed (native HLS), so the end must be polled. */
   opaque: boolean;
   destroy(): void;
 }
@@ -53,22 +52,22 @@ interface Deps {
   /** Starts loading and playing; it reports until it is destroyed. */
   attach(report: (event: EngineEvent) => void): Promise<Engine>;
   onPhase(phase: Phase): void;
-  /** It has been on before, and is over. */
+  /** Whether the broadcast was live before and has ended. */
   wasLive: boolean;
-  /** What cannot be shown now may be sent otherwise in a while. */
+  /** Whether unsupported media may be replaced by a supported signal later. */
   mayChange: boolean;
-  /** The tab is in the background: ask rarely. */
+  /** Reports whether the tab is in the background, where polling is slower. */
   isHidden(): boolean;
   /** From 0 to 1; spreads the requests of many viewers. */
   random(): number;
 }
 
 export interface Playback {
-  /** `live`: the page was rendered while the broadcast was on, so it is not asked first. */
+  /** @param live the page was rendered during the broadcast, so it starts without a probe. */
   start(live: boolean): void;
-  /** Asks now instead of at the next turn: the tab is visible again, the network is back. */
+  /** Polls now: the tab is visible again, or the network is back. */
   wake(): void;
-  /** Leaves `failed` at once, or hurries any wait. */
+  /** Leaves `failed` immediately, or shortens any wait. */
   retry(): void;
   stop(): void;
 }
@@ -76,7 +75,7 @@ export interface Playback {
 const OFFLINE_POLL_MS = 2500;
 const HIDDEN_POLL_MS = 15_000;
 const OPAQUE_POLL_MS = 3000;
-/** The server keeps the rest of a broadcast so long for those who were watching. */
+/** Time for which the server serves the rest of a broadcast to its last viewers. */
 const ENDING_MS = 15_000;
 const EMPTY_POLL_MS = 1000;
 const BACKOFF_MAX_MS = 15_000;
@@ -85,7 +84,7 @@ const FAILED_POLL_MS = 8000;
 const STABLE_MS = 10_000;
 const MEDIA_FAILURES_MAX = 4;
 
-/** What is said then holds until there is a picture. */
+/** Phases that persist until a frame is shown. */
 const QUIET: ReadonlySet<Phase | null> = new Set<Phase>(['reconnecting', 'interrupted', 'failed']);
 
 /** Follows a broadcast through its whole life. Every retry waits; waits grow to 15 s and are spread. */
@@ -94,7 +93,7 @@ export function createPlayback(deps: Deps): Playback {
   let phase: Phase | null = null;
   let engine: Engine | null = null;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts what was begun, so that answers to what was given up are dropped. */
+  /** Number of the current operation, so that results of canceled ones are ignored. */
   let turn = 0;
   let { wasLive } = deps;
   let readyAt: number | null = null;
@@ -134,7 +133,7 @@ export function createPlayback(deps: Deps): Playback {
     backoff(check);
   };
 
-  /** Asks whether the broadcast is on and acts on the answer; `then` is what follows a yes. */
+  /** Checks whether the broadcast is live and acts on the result; `then` runs if it is. */
   const check = async (then: () => void = attach) => {
     detach();
     const mine = turn;
@@ -169,11 +168,14 @@ export function createPlayback(deps: Deps): Playback {
       const answer = await deps.probe();
       if (mine !== turn) return;
       if (answer !== 'offline') return watchForEnd();
-      // It says itself when it has shown the rest.
+      // The engine reports itself when it has played the rest.
       later(ENDING_MS, check);
     });
 
-  /** The picture stands still: whether the encoder or the viewer's own network is away, the server tells. */
+  /**
+   * Finds out why playback stalled: a probe of the server tells a missing encoder from the viewer's own
+   * network.
+   */
   const blame = async () => {
     if (phase !== 'live') return;
     const mine = turn;

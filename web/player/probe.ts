@@ -1,10 +1,13 @@
-/** What an address of a broadcast says: it is on, it is not (yet, or any more), or nobody knows. */
+/** Result of a probe of a broadcast: live, offline (not started or ended), or unreachable. */
 export type Availability = 'live' | 'offline' | 'unreachable';
 
 const TIMEOUT_MS = 8000;
 const NOT_LIVE: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 
-/** Asks for the head of the master playlist: while the broadcast is off it is missing, or leads to the recording. */
+/**
+ * Sends a HEAD request for the master playlist: while the broadcast is offline, it is missing or redirects to
+ * the recording.
+ */
 export async function probe(src: string): Promise<Availability> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);

@@ -3,11 +3,11 @@ import type { EngineEvent } from './playback.ts';
 const LOOK_MS = 1000;
 /** Shorter pauses are the spinner's business. */
 const STALLED_MS = 6000;
-/** Data for so long ahead, and still no movement: the decoder hangs. */
+/** Seconds buffered ahead without progress that mean a hung decoder. */
 const HUNG_AHEAD_SEC = 2;
 const HUNG_MS = 12_000;
 
-/** Watches the picture itself, whatever the engine believes. Returns what ends the watch. */
+/** Watches the position of the video, independent of the engine. Returns a function that stops watching. */
 export function watchProgress(video: HTMLVideoElement, report: (event: EngineEvent) => void): () => void {
   let isReady = false;
   let isStalled = false;

@@ -8,19 +8,19 @@ interface Size {
   bitrate: number;
 }
 
-/** A broadcast, whose encoder may send another size. */
+/** Broadcast, whose encoder may change its resolution. */
 interface Changing {
   /** Its master playlist. */
   src: string;
-  /** There are qualities that hls.js does not know: it reads the master once. */
+  /** Called when there are renditions that hls.js does not know: it reads the master playlist only once. */
   onOthers(): void;
 }
 
 /**
- * Those with the codecs that play: hls.js stays with the ones that it has begun with, and leaves them only where they fail.
+ * Offers the renditions with the current codecs: hls.js keeps the codecs it started with unless they fail.
  *
  * @param changing null for a video.
- * @returns what ends it.
+ * @returns a function that stops the updates.
  */
 export function renderQualityMenu(
   hls: Hls,
@@ -28,7 +28,7 @@ export function renderQualityMenu(
   changing: Changing | null,
 ): () => void {
   let offered: readonly { level: Level; size: Size }[] = [];
-  /** As the master says since the encoder has changed its size. */
+  /** Sizes by the master playlist since the encoder changed its resolution. */
   let sizes: ReadonlyMap<string, Size> | null = null;
   const offer = (playing: Level | undefined) => {
     const found = hls.levels.flatMap((level) => {
@@ -77,7 +77,7 @@ export function renderQualityMenu(
   };
 }
 
-/** What every broadcast has: what its encoder sends. */
+/** Name of the passthrough rendition, which every broadcast has. */
 const SOURCE = 'src';
 
 function nameOf({ uri }: Level): string {
@@ -85,9 +85,9 @@ function nameOf({ uri }: Level): string {
 }
 
 /**
- * Reads the master again where the viewer comes to something else that the encoder sends, which a discontinuity tells of.
+ * Reloads the master playlist when the viewer reaches a discontinuity, where the encoder's signal may change.
  *
- * @returns what ends it.
+ * @returns a function that stops this.
  */
 function followSize(
   hls: Hls,
@@ -95,7 +95,7 @@ function followSize(
   known: () => Pick<Size, 'width' | 'height'> | undefined,
   onChanged: (found: ReadonlyMap<string, Size>) => void,
 ): () => void {
-  /** Counts the discontinuities; null before there is a picture. */
+  /** Number of the current discontinuity; null before the first frame. */
   let part: number | null = null;
   const look = async () => {
     const asked = part;
@@ -106,7 +106,7 @@ function followSize(
   };
   const onFragment = (_event: Events.FRAG_CHANGED, { frag: { cc } }: FragChangedData) => {
     if (cc === part) return;
-    // A page that was opened before the encoder has sent anything knows no size.
+    // A page opened before the encoder sent anything knows no resolution.
     const isKnown = part === null && (known()?.height ?? 0) > 0;
     part = cc;
     if (!isKnown) void look();
@@ -138,12 +138,12 @@ export function sizesOf(master: string): Map<string, Size> {
   );
 }
 
-/** What a master calls the group of audio that needs more than two speakers. */
+/** Name of the master playlist's audio group that needs more than two speakers. */
 const SURROUND = 'surround';
 
 /**
- * The same pictures with more sound would be qualities of their own, between which the bandwidth decides: a browser mixes
- * it down to two speakers mostly, so it takes the stereo.
+ * Removes surround variants. They would be separate renditions of the same video chosen by bandwidth,
+ * although most browsers mix them down to two channels.
  */
 function leaveSurroundOut(hls: Hls): void {
   const isSurround = ({ audioGroups }: Level) => audioGroups?.every((group) => group === SURROUND) === true;
@@ -153,6 +153,6 @@ function leaveSurroundOut(hls: Hls): void {
     const level = hls.levels[index];
     if (level !== undefined && isSurround(level)) hls.removeLevel(index);
   }
-  // It is kept as a place in the list.
+  // hls.js stores the first level as an index into the list.
   if (first !== undefined) hls.firstLevel = Math.max(0, hls.levels.indexOf(first));
 }

@@ -6,12 +6,12 @@ import { createRealTime } from './real-time.ts';
 
 needsOwnProcess();
 
-/** As a refusal of the server looks. */
+/** Returns an error as the server's rejection raises it. */
 function refusal(mayPass: boolean): Error {
   return Object.assign(new Error('not shown'), { mayPass });
 }
 
-/** A player that wants real time; the test says what the server answers. */
+/** Creates a real-time player; the test sets the server's responses. */
 function setUp(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let now = 0;
@@ -60,7 +60,7 @@ function setUp(t: TestContext) {
   return { realTime, state, wanted, answer, attach, pass, tell: (event: EngineEvent) => told(event) };
 }
 
-test('nobody gets it who has not asked for it', async (t) => {
+test('real time is not requested before the viewer chooses it', async (t) => {
   const { realTime, state, wanted, attach } = setUp(t);
   assert.equal(await attach(), false);
   realTime.toggle();
@@ -70,7 +70,7 @@ test('nobody gets it who has not asked for it', async (t) => {
   assert.deepEqual([state.asked, wanted, state.again], [1, [true, false], 2]);
 });
 
-test('what is away or full is asked for again, with growing waits, beside what plays', async (t) => {
+test('an unavailable or full server is retried with growing delays while other media plays', async (t) => {
   const { realTime, state, wanted, answer, attach, pass } = setUp(t);
   realTime.toggle();
   for (const error of [refusal(true), new TypeError('Failed to fetch')]) {
@@ -93,7 +93,7 @@ test('what is away or full is asked for again, with growing waits, beside what p
   assert.deepEqual([state.asked, state.ended], [8, 0], 'by the connection that is there');
 });
 
-test('what plays goes on where real time cannot come, and who has turned away is left alone', async (t) => {
+test('playback continues while real time is unreachable, and an inactive viewer is not interrupted', async (t) => {
   const { realTime, state, answer, attach, pass } = setUp(t);
   realTime.toggle();
   answer.error = refusal(true);
@@ -114,7 +114,7 @@ test('what plays goes on where real time cannot come, and who has turned away is
   assert.equal(state.asked, 3);
 });
 
-test('what can never be shown is given up', async (t) => {
+test('a permanent rejection turns real time off', async (t) => {
   const { realTime, state, wanted, answer, attach, pass } = setUp(t);
   realTime.toggle();
   answer.error = refusal(false);
@@ -123,7 +123,7 @@ test('what can never be shown is given up', async (t) => {
   assert.deepEqual([wanted, state.refused, state.asked], [[true, false], 1, 1]);
 });
 
-test('a connection that ends is asked for at once if it was steady, later if not, and no more if it never played', async (t) => {
+test('a steady connection is replaced immediately, an unsteady one later, and one that never played is not', async (t) => {
   const { realTime, state, wanted, attach, pass, tell } = setUp(t);
   realTime.toggle();
   await attach();

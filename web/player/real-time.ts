@@ -1,14 +1,14 @@
 import type { Engine, EngineEvent } from './playback.ts';
 import type { WhepConnection } from './whep-engine.ts';
 
-/** Real time that has lasted so long is asked for at once when its connection breaks. */
+/** Duration of a connection after which a broken one is replaced immediately. */
 const STEADY_MS = 5000;
-/** How long is waited before it is asked for again, at first and at most. */
+/** First and maximum delay between connection attempts. */
 const WAIT_MS = { first: 4000, most: 30_000 };
 const SLOWER = 1.5;
 const CONNECT_MS = 8000;
 
-/** How it is done: a chunk of its own. */
+/** Functions of the WHEP engine, which is a separate chunk. */
 export type WhepEngine = Pick<
   typeof import('./whep-engine.ts'),
   'connectWhep' | 'hasConnected' | 'attachWhep'
@@ -16,35 +16,35 @@ export type WhepEngine = Pick<
 
 interface Deps {
   video: HTMLVideoElement;
-  /** Where the server shows it. */
+  /** WHEP URL of the broadcast. */
   url: string;
   load(): Promise<WhepEngine>;
-  /** The viewer wants it, or not any more. */
+  /** Called when the viewer turns real time on or off. */
   onWanted(isWanted: boolean): void;
   /** It is not shown now. */
   onRefused(): void;
-  /** Attaches anew: the viewer has chosen, or real time is there while something else plays. */
+  /** Attaches a new engine: the viewer has chosen, or real time is available while other media plays. */
   again(): void;
-  /** The viewer has turned to something else: another tab, a pause, what was before. */
+  /** Reports whether the viewer is elsewhere: in another tab, paused, or behind live. */
   isAway(): boolean;
   /** From 0 to 1; spreads the requests of many viewers. */
   random(): number;
 }
 
-/** The picture as early as can be, where the viewer wants that. */
+/** Real-time playback on the viewer's choice. */
 export interface RealTime {
-  /** By the viewer. */
+  /** Turns real time on or off for the viewer. */
   toggle(): void;
   /**
-   * Null where the viewer does not want it, or it cannot be: something else plays then, beside which it is asked for again and
-   * again, unless it can never be.
+   * Connects in real time. Null if the viewer has it turned off or it is unavailable: other media plays then,
+   * and attempts continue in the background unless the rejection is permanent.
    */
   attach(report: (event: EngineEvent) => void): Promise<Engine | null>;
-  /** Nothing plays: it is asked for when something does. */
+  /** Stops connection attempts until the next `attach`, while nothing plays. */
   rest(): void;
 }
 
-/** The engine is away or full, or the network is. */
+/** Reports whether an error may be temporary: the engine is unavailable or full, or the network is down. */
 function mayPass(error: unknown): boolean {
   return (
     error instanceof TypeError || (error instanceof Error && 'mayPass' in error && error.mayPass === true)
@@ -54,13 +54,16 @@ function mayPass(error: unknown): boolean {
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: one state that its inner functions share.
 export function createRealTime(deps: Deps): RealTime {
   let isWanted = false;
-  /** Since the viewer has chosen it: whoever it never reaches is not asked to wait for it. */
+  /**
+   * Whether real time has played since the viewer chose it; if a connection ends before that, real time is
+   * turned off.
+   */
   let hasPlayed = false;
-  /** It broke as soon as it was there, so something else plays first. */
+  /** Whether the last connection broke quickly, so that other media plays first. */
   let isUnsteady = false;
   let waitMs = WAIT_MS.first;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts what was begun, so that what comes of what was given up is let go. */
+  /** Number of the current operation, so that results of canceled ones are discarded. */
   let turn = 0;
   let prepared: WhepConnection | null = null;
 
@@ -84,7 +87,7 @@ export function createRealTime(deps: Deps): RealTime {
     timer = setTimeout(() => void prepare(), waitMs * (0.75 + deps.random() / 2));
     waitMs = Math.min(WAIT_MS.most, waitMs * SLOWER);
   };
-  /** Beside what plays, which is not disturbed before it is known that real time comes. */
+  /** Connects in the background; current playback continues until real time is known to work. */
   const prepare = async () => {
     if (deps.isAway()) return later();
     const mine = turn;

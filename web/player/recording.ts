@@ -1,15 +1,13 @@
 const SELECTOR = '.player-panel-recording';
 const ASK_MS = 4000;
-/** What takes longer is asked for at longer and longer distances. */
+/** Number of polls after which the interval grows. */
 const ASKED_OFTEN = 30;
 const SLOWER = 1.25;
 const SLOWEST_MS = 60_000;
 
 /**
- * Offers the recording of a broadcast that has ended as soon as there is one, and each further one of a long broadcast: the
- * page itself is asked, which the server makes with the links.
- *
- * @returns what ends it, and takes the links away.
+ * Shows the recording of an ended broadcast once it exists, and each further part of a long broadcast, by
+ * polling the page, which the server renders with the links.
  */
 export function showRecordingLink(panel: Element): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,12 +35,12 @@ export function showRecordingLink(panel: Element): () => void {
   };
 }
 
-/** Nothing is still being made. */
+/** Reports whether no recording is being processed. */
 function isWhole(panel: Element): boolean {
   return panel.querySelector(`${SELECTOR}:not([data-more])`) !== null;
 }
 
-/** What is there already keeps its focus. */
+/** Replaces the offer, unless it is unchanged, so that it keeps the focus. */
 function offer(panel: Element, found: Element): void {
   const known = panel.querySelector(SELECTOR);
   if (known?.outerHTML === found.outerHTML) return;

@@ -7,14 +7,14 @@ export interface Rendition {
 }
 
 /**
- * The qualities of a video in the form in which media-chrome looks for them: `video.videoRenditions`, an
- * array-like that tells of changes. `selectedIndex` -1 lets the player choose.
+ * Renditions of a video in the form that media-chrome expects: `video.videoRenditions`, an array-like that
+ * dispatches change events. `selectedIndex` -1 lets the player choose.
  */
 export class RenditionList extends EventTarget implements Iterable<Rendition> {
   readonly [index: number]: Rendition;
   #items: readonly Rendition[] = [];
   #selected = -1;
-  /** Told when a viewer chooses. */
+  /** Called when a viewer chooses. */
   onSelect: (index: number) => void = () => {};
 
   get length(): number {
@@ -36,7 +36,7 @@ export class RenditionList extends EventTarget implements Iterable<Rendition> {
     return this.#items[Symbol.iterator]();
   }
 
-  /** Takes the place of what was there; the viewer's choice by size is kept where it can be. */
+  /** Replaces all renditions; the viewer's choice is preserved by size if possible. */
   replace(items: readonly Rendition[]): void {
     const chosen = this.#items[this.#selected];
     for (const index of this.#items.keys()) Reflect.deleteProperty(this, index);

@@ -1,28 +1,28 @@
 import type { EngineState } from './playback.ts';
 import type { View } from './view.ts';
 
-/** Where one can seek, in seconds of the element. `end` of a broadcast is where one is live. */
+/** Seekable range, in seconds of the element. `end` of a broadcast is the live position. */
 export interface Span {
   start: number;
   end: number;
   isLive: boolean;
 }
 
-/** What the keys, the list of keys and the statistics can get at. */
+/** Playback state available to the shortcuts, their list and the statistics. */
 export interface SeekableRange {
   stage: HTMLElement;
   video: HTMLVideoElement;
-  /** There is something to play. */
+  /** Reports whether there is something to play. */
   hasPicture(): boolean;
   hasFocus(): boolean;
-  /** Null where there is nowhere to go: a broadcast of which only the present can be watched. */
+  /** Returns the seekable range; null if there is none: a broadcast without a DVR window. */
   span(): Span | null;
   seek(second: number): void;
   frameRate(): number;
   facts(): EngineState | null;
-  /** Asks the controls, by one of media-chrome's names of events. */
+  /** Sends a request to the controls, by the name of a media-chrome event. */
   request(name: string): void;
-  /** Shows a few words for a moment; none for an empty text. */
+  /** Shows a brief message; an empty text clears it. */
   say(text: string): void;
   open(panel: Panel): void;
 }
@@ -37,7 +37,7 @@ interface Source {
   open(panel: Panel, reach: SeekableRange): void;
 }
 
-/** A broadcast that can be watched from so long ago has a line to seek on; the usual window is shorter. */
+/** Minimum DVR window, in seconds, for a seek bar; the usual window is shorter. */
 const SEEKABLE_SEC = 45;
 const SAID_MS = 900;
 const USUAL_FRAME_RATE = 30;

@@ -16,7 +16,7 @@ const NAMES = [
 
 type Row = (typeof NAMES)[number];
 
-/** What plays and how, over the picture, anew each second; called again, it goes. */
+/** Shows or hides the playback statistics above the video, updated each second. */
 export function toggleStats(reach: SeekableRange): void {
   const { stage } = reach;
   const open = stage.querySelector('.player-stats');

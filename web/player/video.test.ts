@@ -10,7 +10,7 @@ const rendition = (id: string, height: number) => ({
   bitrate: height * 1000,
 });
 
-test('the choice of quality is told, and kept by size when the list changes', () => {
+test('a chosen rendition is reported and preserved by size when the list changes', () => {
   const list = new RenditionList();
   const chosen: number[] = [];
   let changes = 0;
@@ -53,7 +53,7 @@ function setUp(t: TestContext, duration: number) {
   };
 }
 
-test('a view is told once, after ten seconds that were watched; seeking is not watching', (t) => {
+test('a view is sent once after ten watched seconds, and seeking does not count', (t) => {
   const { sent, at, play } = setUp(t, 600);
   play(0, 6);
   at(300);
@@ -66,7 +66,7 @@ test('a view is told once, after ten seconds that were watched; seeking is not w
   assert.match(sent[0] ?? '', /^\/views \{"sessionId":"[0-9a-f]{32}","positionSec":\d+\}$/);
 });
 
-test('of a short video a quarter is enough', (t) => {
+test('a quarter of a short video counts as a view', (t) => {
   const { sent, play } = setUp(t, 8);
   play(0, 1.75);
   assert.equal(sent.length, 0);

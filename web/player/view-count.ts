@@ -1,10 +1,10 @@
-/** A view is so much watched, or the share of a shorter video. */
+/** Seconds watched that count as a view; shorter videos need only a share of their duration. */
 const COUNTED_SEC = 10;
 const COUNTED_SHARE = 0.25;
-/** Between two looks the picture moves less; more is a seek. */
+/** Maximum position change between two time updates during playback; a larger one is a seek. */
 const STEP_SEC = 1.5;
 
-/** Tells the server of the view once enough of the video has been watched, seeks left out. */
+/** Sends the view to the server once enough of the video has been watched, without seeks. */
 export function countView(video: HTMLVideoElement, url: string): void {
   let watchedSec = 0;
   let lastSec = 0;
@@ -31,11 +31,11 @@ async function send(url: string, positionSec: number): Promise<void> {
       keepalive: true,
     });
   } catch {
-    // The count is not worth a word to the viewer.
+    // A failed count is not shown to the viewer.
   }
 }
 
-/** Of this page alone. `randomUUID` is missing where the page came without TLS. */
+/** Returns an ID unique to this page. `randomUUID` is missing on pages without TLS. */
 function sessionId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -1,7 +1,7 @@
 import { countdown, type Kind, localTime, MESSAGES, NO_NETWORK, RETRY, UNMUTE } from './messages.ts';
 import type { Phase } from './playback.ts';
 
-/** No value of anybody's goes in here: what is said of the broadcast is set as text. */
+/** User-supplied values are not inserted here: details of the broadcast are set as text. */
 const START = `
   <video slot="media" playsinline></video>
   <media-loading-indicator slot="centered-chrome" noautohide></media-loading-indicator>
@@ -20,7 +20,7 @@ const SUBMENU = (name: string, menu: string) => `
       <${menu} slot="submenu" hidden><div slot="title">${name}</div></${menu}>
     </media-settings-menu-item>`;
 
-/** @param first entry of its own. */
+/** @param first additional first entry. */
 const SETTINGS = (first: string) => `
   <media-settings-menu hidden anchor="auto">${first}
     ${SUBMENU('Quality', 'media-rendition-menu')}
@@ -72,14 +72,14 @@ const PANEL = `
 <p class="player-panel-title" dir="auto"></p>
 <p class="player-panel-message"></p>`;
 
-/** Without a panel: there is a picture, and the controls rule. */
+/** Phases without a panel, in which the video and its controls are visible. */
 const PICTURE: ReadonlySet<Phase> = new Set(['live', 'interrupted']);
 
 export interface View {
   stage: HTMLElement;
   controller: HTMLElement;
   video: HTMLVideoElement;
-  /** A few words over the picture. */
+  /** Brief message above the video. */
   said: HTMLElement;
   /** The button that ends the silence of a muted start. */
   unmute: HTMLButtonElement;
@@ -89,7 +89,7 @@ export interface View {
 
 let count = 0;
 
-/** Builds the player's parts into `host`; the panel that the server rendered there is kept. */
+/** Builds the player's parts into `host`; the panel that the server rendered there is reused. */
 export function createView(host: HTMLElement, label: string, kind: Kind): View {
   const stage = document.createElement('div');
   stage.className = 'player-stage';
@@ -102,7 +102,7 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
   retry.type = 'button';
   retry.className = 'player-panel-retry';
   retry.textContent = RETRY;
-  // Whoever listens is told when it starts; the seconds are for those who look.
+  // Screen readers announce the start time; the countdown is visual only.
   const remaining = document.createElement('p');
   remaining.className = 'player-panel-countdown';
   remaining.setAttribute('role', 'timer');
@@ -135,7 +135,7 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
       const isCounting = isAhead && startsAt > new Date();
       remaining.hidden = !isCounting;
       setText(remaining, isCounting ? countdown(startsAt, new Date()) : '');
-      // Only a new phase is worth a word aloud.
+      // Only a new phase is announced by screen readers.
       if (status.dataset.phase !== phase) setText(status, text);
       status.dataset.phase = phase;
     },

@@ -1,7 +1,7 @@
 import type { Engine, EngineEvent, EngineState } from './playback.ts';
 import { watchProgress } from './progress.ts';
 
-/** As long as the first picture may take; the next keyframe of an encoder is mostly nearer. */
+/** Maximum wait for the first frame; the next keyframe of most encoders comes sooner. */
 const FIRST_MS = 12_000;
 const SDP = { 'Content-Type': 'application/sdp' };
 
@@ -19,7 +19,7 @@ const FACTS: EngineState = {
 
 /** The server does not show it so. */
 export class WhepRejectedError extends Error {
-  /** It may in a while: the engine is away, or full. */
+  /** Whether a retry may succeed: the engine is unavailable or full. */
   readonly mayPass: boolean;
 
   constructor(status: number) {
@@ -32,7 +32,7 @@ export class WhepRejectedError extends Error {
 export interface WhepConnection {
   peer: RTCPeerConnection;
   stream: MediaStream;
-  /** Idempotent; tells the server. */
+  /** Closes the connection and notifies the server. Idempotent. */
   end(): void;
 }
 
@@ -43,12 +43,7 @@ function isOver(connection: RTCPeerConnection): boolean {
   );
 }
 
-/**
- * Asks for a broadcast by WebRTC (draft-ietf-wish-whep).
- *
- * @throws {WhepRejectedError} when the server does not show it so.
- * @throws {TypeError} when it is out of reach.
- */
+/** Connects to a broadcast by WebRTC (draft-ietf-wish-whep). */
 export async function connectWhep(url: string): Promise<WhepConnection> {
   const peer = new RTCPeerConnection();
   const stream = new MediaStream();
@@ -77,7 +72,7 @@ export async function connectWhep(url: string): Promise<WhepConnection> {
   return { peer, stream, end };
 }
 
-/** Resolves when something comes. @returns whether it did in time. */
+/** Waits for media. @returns whether it arrived in time. */
 export function hasConnected({ peer }: WhepConnection, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const decide = () => {
@@ -106,7 +101,7 @@ export function attachWhep(
     if (isOver(peer)) report('gone');
   };
   peer.addEventListener('connectionstatechange', look);
-  // The server's end is told here at once, and there some seconds later.
+  // The transports report the server's disconnect immediately, the peer connection some seconds later.
   for (const { transport } of peer.getReceivers()) transport?.addEventListener('statechange', look);
   video.srcObject = stream;
   return {

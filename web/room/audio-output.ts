@@ -1,16 +1,16 @@
 import type { TrackSource } from './client/media-engine.ts';
 
-/** Plays what others say. */
+/** Plays the audio of the other participants. */
 export class AudioOutput {
   readonly #players = new Map<string, HTMLAudioElement>();
   readonly #onBlocked: () => void;
 
-  /** @param onBlocked the browser starts no sound before a click: `start` from one. */
+  /** @param onBlocked called when the browser requires a click before audio: call `start` from one. */
   constructor(onBlocked: () => void) {
     this.#onBlocked = onBlocked;
   }
 
-  /** null: there is none any more. */
+  /** @param track null: the track has ended. */
   set(identity: string, source: TrackSource, track: MediaStreamTrack | null): void {
     const key = `${source} ${identity}`;
     this.#players.get(key)?.remove();

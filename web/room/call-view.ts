@@ -3,7 +3,7 @@ import { announce, el, part } from './dom.ts';
 
 const NOTICE_MS = 6000;
 
-/** The frame of the room: its name, badges, the line that says what goes on, and where the parts belong. */
+/** Frame of the room: its name, badges, status line and the containers of its parts. */
 export class CallView {
   readonly #root: HTMLElement;
   readonly #title = el('h1', { tabindex: '-1' });
@@ -68,7 +68,7 @@ export class CallView {
     announce(this.#count, people === 1 ? 'Only you are here' : `${people} people`);
   }
 
-  /** One line that stays; '' for none. `again` offers to try at once. */
+  /** Shows a persistent line of text; '' clears it. `again` offers an immediate retry. */
   warn(text: string, again?: () => void): void {
     if (this.#banners === text) return;
     this.#banners = text;
@@ -80,7 +80,7 @@ export class CallView {
     this.#banner.append(' ', button);
   }
 
-  /** One line for a few seconds, read aloud; nothing for ''. */
+  /** Shows a line of text for a few seconds and announces it to screen readers; '' clears it. */
   tell(text: string): void {
     if (text === '') return;
     announce(this.#news, text);
@@ -89,7 +89,7 @@ export class CallView {
     this.#newsTimer = setTimeout(() => this.#news.removeAttribute('data-shown'), NOTICE_MS);
   }
 
-  /** Everybody is asked when a recording begins, and whoever comes into one. */
+  /** Asks for consent when a recording begins, and on joining a room that is being recorded. */
   askConsent(onLeave: () => void): void {
     const stay = el('button', { type: 'button', class: 'button small' }, 'I agree');
     const leave = el('button', { type: 'button', class: 'button small' }, 'Leave');
@@ -109,7 +109,7 @@ export class CallView {
     this.#consent.replaceChildren();
   }
 
-  /** The browser has held the sound back until somebody clicks. */
+  /** Offers to start audio, which the browser has blocked until a click. */
   offerSound(start: () => void): void {
     this.#sound.hidden = false;
     this.#sound.onclick = () => {

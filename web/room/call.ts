@@ -23,13 +23,13 @@ interface CallOptions {
   url: string;
   pass: Pass;
   engines: EngineLoaders;
-  /** Another token for a guest; null where there is none to be had. */
+  /** Returns another token for a guest; null if there is none. */
   renew(name: string): Promise<string | null>;
   /** null: it is of no more use. */
   onPass(pass: Pass | null): void;
 }
 
-/** From the click on "Join" to the last screen. */
+/** Call from the click on "Join" to the last screen. */
 export class Call implements RoomListener {
   readonly #options: CallOptions;
   readonly #client: RoomClient;
@@ -204,7 +204,7 @@ export class Call implements RoomListener {
     screen.show(heading, text, choices, true);
   }
 
-  /** Sends what the devices give, and nothing else. */
+  /** Publishes exactly the tracks of the devices. */
   async #sync(source: TrackSource): Promise<void> {
     const { media } = this.#options;
     const { phase } = this.#client.state;
@@ -278,7 +278,7 @@ export class Call implements RoomListener {
     this.onChange(this.#client.state);
   }
 
-  /** Says so, where a host has muted it. */
+  /** Reports whether a host has muted this kind of media, and shows a message if so. */
   #isRefused(kind: MediaKind): boolean {
     const isRefused = this.#client.state.mutedByHost.has(kind);
     if (isRefused) this.#view.tell(`${MUTED_MESSAGES[kind].muted} Raise your hand to ask.`);

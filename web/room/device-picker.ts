@@ -15,7 +15,7 @@ const WORDS = {
 
 const DEVICES: readonly Device[] = ['CAMERA', 'MICROPHONE'];
 
-/** The choice of camera and microphone, with the level of the microphone and what is wrong with either. */
+/** Selects camera and microphone, and shows the microphone level and device problems. */
 export class DevicePicker {
   readonly element = el('div', { class: 'devices' });
   readonly #media: LocalMedia;
@@ -48,7 +48,7 @@ export class DevicePicker {
     this.#show();
   }
 
-  /** Stops listening to the microphone, which may go on. */
+  /** Stops metering the microphone, which may stay in use. */
   close(): void {
     this.#levels.close();
   }

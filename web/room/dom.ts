@@ -22,7 +22,7 @@ export function part<T extends Element>(root: ParentNode, selector: string, type
   throw new Error(`the page has no ${selector}`);
 }
 
-/** Changes the text only where it is another one, so that nothing is read aloud twice. */
+/** Changes the text only if it differs, so that it is not announced twice. */
 export function announce(element: HTMLElement, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -50,7 +50,9 @@ export type IconName = Exclude<keyof typeof PATHS, 'off'>;
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** A picture that says nothing to screen readers: its button has words. `isOff` strikes it through. */
+/**
+ * Creates an icon that is hidden from screen readers, as its button has a label. `isOff` strikes it through.
+ */
 export function icon(name: IconName, isOff = false): SVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');

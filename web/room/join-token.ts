@@ -1,26 +1,26 @@
-/** What lets this tab into the room. Kept for the tab, so that a reload is the same participant. */
+/** Credentials of this tab for the room. Stored per tab, so that a reload is the same participant. */
 export interface Pass {
   token: string;
-  /** Of the last connection; empty before the first one. */
+  /** Token of the last connection; empty before the first one. */
   resumeToken: string;
-  /** Of a guest, who came without a token; empty for the others, whose token has their name. */
+  /** Name of a guest, who has no token; empty for others, whose token contains their name. */
   name: string;
 }
 
 const NAME = 'marquee-room-name';
 
-/** The pass of one room: out of the address, of this tab, or asked for by a name. */
+/** Credentials for one room: from the URL, from this tab, or requested with a name. */
 export class JoinTokens {
   readonly #roomId: string;
   readonly #address: string;
 
-  /** @param address where a token is asked for by a name. */
+  /** @param address URL that issues a token for a name. */
   constructor(roomId: string, address: string) {
     this.#roomId = roomId;
     this.#address = address;
   }
 
-  /** Reads `#token=…`, and takes it out of the address bar and the history. */
+  /** Reads `#token=…`, and removes it from the address bar and the history. */
   fromAddress(): Pass | null {
     const token = new URLSearchParams(location.hash.slice(1)).get('token');
     if (token === null || token === '') return null;
@@ -47,11 +47,11 @@ export class JoinTokens {
       if (pass === null) sessionStorage.removeItem(this.#key);
       else sessionStorage.setItem(this.#key, JSON.stringify(pass));
     } catch {
-      // A browser that keeps nothing: a reload asks for the name again.
+      // Storage is unavailable: a reload asks for the name again.
     }
   }
 
-  /** @returns the pass, or why there is none in words. */
+  /** Requests a token. @returns the credentials, or an error message. */
   async ask(name: string): Promise<Pass | string> {
     const answer = await fetch(this.#address, {
       method: 'POST',
@@ -92,6 +92,6 @@ export function storeName(name: string): void {
   try {
     localStorage.setItem(NAME, name);
   } catch {
-    // Nothing is kept there.
+    // Storage is unavailable, so there is nothing to remove.
   }
 }

@@ -1,7 +1,7 @@
 const TICK_MS = 100;
 /** Below this (-39 dB) it is quiet: the noise of a room. */
 export const SILENCE_THRESHOLD = 0.35;
-/** How much of the last level is left with each tick, so that a pause between words does not count. */
+/** Share of the level that remains after each tick, so that a pause between words does not count. */
 const DECAY = 0.8;
 
 interface Watched {
@@ -11,19 +11,19 @@ interface Watched {
   level: number;
 }
 
-/** Loudness of tracks, 0 to 1. Begins to listen after a click: browsers start no sound before one. */
+/** Loudness of tracks, 0 to 1. Measuring begins after a click, because browsers block audio before one. */
 export class Levels {
   #context: AudioContext | null = null;
   readonly #watched = new Map<string, Watched>();
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #onTick: (levels: ReadonlyMap<string, number>) => void;
 
-  /** @param onTick ten times a second, while anything is watched. */
+  /** @param onTick called ten times a second, while any track is watched. */
   constructor(onTick: (levels: ReadonlyMap<string, number>) => void) {
     this.#onTick = onTick;
   }
 
-  /** Follows a track under a name; null lets go of it. */
+  /** Watches a track under a name; null stops watching. */
   watch(name: string, track: MediaStreamTrack | null): void {
     this.#watched.get(name)?.source.disconnect();
     this.#watched.delete(name);
@@ -35,7 +35,7 @@ export class Levels {
     } else this.#timer ??= setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** After a click, where the browser has held it back. */
+  /** Resumes the audio context after a click, if the browser had suspended it. */
   resume(): void {
     void this.#context?.resume();
   }

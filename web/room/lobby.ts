@@ -43,7 +43,7 @@ export class Lobby {
     this.#root.hidden = true;
   }
 
-  /** A link that brings its own name needs none. */
+  /** A link with a name needs no form. */
   #showForm(): void {
     const isNamed = this.#pass !== null;
     for (const element of this.#root.querySelectorAll<HTMLElement>('[data-guest]')) element.hidden = isNamed;
@@ -85,11 +85,11 @@ export class Lobby {
     else this.#onPass(answer);
   }
 
-  /** Whether it is broadcast, and was not when this was asked last: the page itself says so. */
+  /** Reports whether a broadcast has begun since the page was last checked, by loading the page again. */
   async #hasBegun(): Promise<boolean> {
     const fact = part(this.#root, '[data-broadcast]', HTMLElement);
     if (!fact.hidden) return false;
-    // Whoever cannot ask is told in the room.
+    // If the request fails, consent is asked in the room.
     const page = await fetch(location.pathname).then(
       (answer) => answer.text(),
       () => '',

@@ -6,7 +6,7 @@ const KEPT = 'marquee-room-devices';
 
 const KINDS = { CAMERA: 'videoinput', MICROPHONE: 'audioinput' } as const;
 
-/** The camera, the microphone and the screen of this visitor. Nothing is asked for but by `turnOn` and `share`. */
+/** Camera, microphone and screen of this visitor. Devices are requested only by `turnOn` and `share`. */
 export class LocalMedia {
   readonly #tracks = new Map<Device, MediaStreamTrack>();
   readonly #problems = new Map<Device, string>();
@@ -19,7 +19,7 @@ export class LocalMedia {
     navigator.mediaDevices?.addEventListener('devicechange', () => void this.#list());
   }
 
-  /** Told of every track, problem and device that is another one. */
+  /** Called for every changed track, problem and device. */
   onChange(listener: (source: TrackSource) => void): void {
     this.#listeners.add(listener);
   }
@@ -32,12 +32,12 @@ export class LocalMedia {
     return this.#screen;
   }
 
-  /** In words, with a remedy; empty where there is none. */
+  /** Returns the problem with its remedy; empty if there is none. */
   problem(device: Device): string {
     return this.#problems.get(device) ?? '';
   }
 
-  /** Those of the kind. Without names until one of them has been allowed. */
+  /** Returns the devices of a kind. They have no names until one of them has been allowed. */
   choices(device: Device): MediaDeviceInfo[] {
     return this.#devices.filter(({ kind, deviceId }) => kind === KINDS[device] && deviceId !== '');
   }
@@ -46,7 +46,7 @@ export class LocalMedia {
     return this.track(device)?.getSettings().deviceId ?? this.#chosen[device] ?? '';
   }
 
-  /** Turns it on, or changes to another one. @returns whether it is on now. */
+  /** Turns the device on, or switches to another one. @returns whether it is on now. */
   async turnOn(device: Device, deviceId?: string): Promise<boolean> {
     if (deviceId !== undefined) this.#choose(device, deviceId);
     this.#problems.delete(device);
@@ -69,7 +69,7 @@ export class LocalMedia {
     this.#tell(device);
   }
 
-  /** @returns why nothing is shown, in words; empty where something is, and where the visitor chose nothing. */
+  /** @returns the error message; empty on success, and if the visitor canceled. */
   async share(): Promise<string> {
     let stream: MediaStream;
     try {
@@ -83,7 +83,7 @@ export class LocalMedia {
     for (const track of this.#screen) {
       if (track.kind !== 'video') continue;
       track.contentHint = 'detail';
-      // The browser has a button of its own that ends it.
+      // The browser shows its own button to stop sharing.
       track.addEventListener('ended', () => this.unshare());
     }
     this.#tell('SCREEN');
@@ -125,7 +125,7 @@ export class LocalMedia {
     try {
       localStorage.setItem(KEPT, JSON.stringify(this.#chosen));
     } catch {
-      // A browser that keeps nothing: the choice holds until the page is left.
+      // Storage is unavailable: the choice is lost when the page is left.
     }
   }
 
@@ -139,7 +139,7 @@ export class LocalMedia {
   }
 }
 
-/** With its sound, where the system gives it. */
+/** Requests the screen, with its audio if the system supports it. */
 async function askForScreen(): Promise<MediaStream> {
   const video = { frameRate: { ideal: 15 } };
   try {

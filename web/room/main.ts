@@ -39,7 +39,7 @@ function start(root: HTMLElement): void {
   });
 }
 
-// Another link to this room, opened in the same tab.
+// Another link to this room was opened in this tab.
 window.addEventListener('hashchange', () => {
   if (location.hash.startsWith('#token=')) location.reload();
 });

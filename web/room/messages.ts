@@ -8,7 +8,7 @@ const NAMES: Record<Device, { the: string; article: string }> = {
   MICROPHONE: { the: 'the microphone', article: 'a microphone' },
 };
 
-/** Why a device does not work, and what to do, by the error of `getUserMedia`. */
+/** Returns the problem of a device and its remedy, by the error of `getUserMedia`. */
 export function deviceProblem(device: Device, error: unknown): string {
   const { the, article } = NAMES[device];
   const name = error instanceof DOMException ? error.name : '';
@@ -33,11 +33,11 @@ export function deviceProblem(device: Device, error: unknown): string {
   }
 }
 
-/** What the last screen says. */
+/** Texts of the last screen. */
 export interface Ending {
   heading: string;
   text: string;
-  /** Words of the button that begins again; null where that is of no use. */
+  /** Label of the button that starts over; null if that is useless. */
   again: string | null;
 }
 
@@ -79,7 +79,7 @@ const ENDINGS: Record<Outcome, Ending> = {
   },
 };
 
-/** Why a room has ended, by the gateway's reason. */
+/** Reasons for the end of a room, by the gateway's code. */
 const END_REASONS: Record<string, string> = {
   CALL: 'A host ended the room. Thank you for joining.',
   MAX_DURATION: 'The maximum duration was reached.',
@@ -101,7 +101,7 @@ export function endingOf(outcome: Outcome, words: string, wasIn: boolean): Endin
   return { ...ending, text, ...(wasIn ? {} : { heading: 'You cannot join.' }) };
 }
 
-/** What a host did about what this participant sends. */
+/** Messages about a host's mutes of this participant. */
 export const MUTED_MESSAGES: Record<MediaKind, { muted: string; lifted: string }> = {
   AUDIO: { muted: 'The host muted you.', lifted: 'The host allowed your microphone.' },
   VIDEO: { muted: 'The host stopped your camera.', lifted: 'The host allowed your camera.' },
@@ -111,7 +111,7 @@ export const MUTED_MESSAGES: Record<MediaKind, { muted: string; lifted: string }
   },
 };
 
-/** How somebody went, by the gateway's reason. */
+/** Returns the message for a participant who left, by the gateway's reason. */
 export function leaveMessage(name: string, reason: string): string {
   switch (reason) {
     case 'KICKED':
@@ -123,7 +123,7 @@ export function leaveMessage(name: string, reason: string): string {
   }
 }
 
-/** What somebody is called who gave no name. */
+/** Returns the name of a participant, or a placeholder for a missing one. */
 export function nameOf({ name, identity }: { name: string | null; identity: string }): string {
   return name ?? `Guest ${identity.slice(-4)}`;
 }

@@ -1,4 +1,4 @@
-/** While somebody is in a room, the screen stays on, and the tab is not closed by mistake. */
+/** Keeps the screen on and guards against closing the tab by mistake while in a room. */
 export class Presence {
   readonly #stop = new AbortController();
   #lock: WakeLockSentinel | null = null;
@@ -19,7 +19,7 @@ export class Presence {
 
   async #hold(): Promise<void> {
     if (document.hidden || !('wakeLock' in navigator)) return;
-    // Refused on a low battery: then the screen goes off.
+    // Rejected on a low battery: the screen then turns off.
     const lock = await navigator.wakeLock.request('screen').catch(() => null);
     if (this.#stop.signal.aborted) void lock?.release();
     else this.#lock = lock;

@@ -6,7 +6,7 @@ interface Choice {
   act(): void;
 }
 
-/** A whole page of few words: joining, waiting, the end. The heading takes the focus. */
+/** Full-page message: joining, waiting, the end. The heading takes the focus. */
 export class ConfirmDialog {
   readonly #root: HTMLElement;
 
@@ -37,7 +37,7 @@ export class ConfirmDialog {
   }
 }
 
-/** Asks before something that cannot be taken back. Resolves with the value of the choice; '' when it is dropped. */
+/** Asks for confirmation of an irreversible action. Resolves with the value of the choice; '' if canceled. */
 export function ask(
   heading: string,
   text: string,

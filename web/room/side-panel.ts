@@ -8,10 +8,10 @@ export type SideName = 'chat' | 'people';
 
 const CHAT_MAX = 300;
 const TEXT_MAX = 1000;
-/** So far from the end somebody reads what was said before. */
+/** Distance from the end, in pixels, beyond which new messages do not scroll the list. */
 const AT_END_PX = 60;
 
-/** What a host can stop, by what the participant sends, with the words for both ways. */
+/** Media that a host can mute, with the labels for both directions. */
 const MUTES = [
   ['AUDIO', 'audio', 'Mute', 'Allow microphone'],
   ['VIDEO', 'video', 'Stop camera', 'Allow camera'],
@@ -21,12 +21,12 @@ const MUTES = [
 interface SideOptions {
   onChat(text: string): void;
   onModerate(moderation: Moderation): void;
-  /** Asks first. */
+  /** Called to remove a participant, after confirmation. */
   onRemove(participant: Participant): void;
   onClose(): void;
 }
 
-/** Beside the pictures: what is written, and who is there. One of the two is open, or none. */
+/** Panel next to the videos: chat or participant list. At most one of the two is open. */
 export class SidePanel {
   readonly element = el('aside', { class: 'side', id: 'side', hidden: true });
   readonly #options: SideOptions;
@@ -38,7 +38,7 @@ export class SidePanel {
   readonly #waiting = el('ul', { class: 'people', 'aria-label': 'Waiting room' });
   readonly #waitingPart: HTMLElement;
   readonly #list = el('ul', { class: 'people', 'aria-label': 'In the room' });
-  /** Whom this host has muted, by identity and kind: it lasts until it is lifted. */
+  /** Participants muted by this host, by identity and kind, until unmuted. */
   readonly #muted = new Set<string>();
   #open: SideName | null = null;
 
@@ -83,7 +83,7 @@ export class SidePanel {
     } else if (name === 'people') this.#heading.focus();
   }
 
-  /** Who may not write reads on. */
+  /** Whether this participant may write; reading is always possible. */
   set mayWrite(may: boolean) {
     this.#text.disabled = !may;
     this.#text.placeholder = may ? '' : 'You can read messages, but not post.';

@@ -6,14 +6,16 @@ import { nameOf } from './messages.ts';
 
 export type View = 'grid' | 'speaker';
 
-/** More pictures than this at once help nobody: the others are heard, and counted. */
+/** Maximum videos shown; the remaining participants are only heard and counted. */
 const TILES_MAX = 25;
-/** A speaker stays in the picture through short pauses and interjections. */
+/** Time for which a speaker remains in front during short pauses and interjections. */
 const HOLD_MS = 1500;
 const RATIO = 16 / 9;
 const GAP_PX = 8;
 
-/** The pictures of everybody: side by side, or who speaks in front. A shared screen is always in front. */
+/**
+ * Videos of all participants: in a grid, or with the speaker in front. A shared screen is always in front.
+ */
 export class Stage {
   readonly element = el('section', { class: 'stage', 'aria-label': 'Pictures' });
   readonly #front = el('div', { class: 'stage-front', hidden: true });
@@ -47,7 +49,7 @@ export class Stage {
     this.#arrange();
   }
 
-  /** null: there is none any more. */
+  /** @param track null: the track has ended. */
   setPicture(identity: string, source: TrackSource, track: MediaStreamTrack | null): void {
     const key = keyOf(identity, source);
     if (track === null) this.#pictures.delete(key);
@@ -119,14 +121,14 @@ export class Stage {
     return identity === undefined || identity === null ? null : keyOf(identity, 'CAMERA');
   }
 
-  /** Where not all fit, those who show or say something come first; else the order stays as it is. */
+  /** Returns the participants in display order. If not all fit, those who send video or speak come first. */
   #ranked(): Participant[] {
     if (this.#people.length <= TILES_MAX) return this.#people;
     const rank = ({ video, audio }: Participant) => (video ? 2 : 0) + (audio ? 1 : 0);
     return this.#people.toSorted((a, b) => rank(b) - rank(a));
   }
 
-  /** As many columns as make the pictures largest. */
+  /** Chooses the number of columns with the largest videos. */
   #measure(): void {
     const count = this.#rest.childElementCount;
     const { clientWidth: width, clientHeight: height } = this.#rest;
@@ -153,7 +155,7 @@ class Tile {
   readonly #marks = el('span', { class: 'tile-marks' });
 
   constructor() {
-    // What is heard is played apart from the pictures.
+    // Audio is played separately.
     this.#video.muted = true;
     const caption = el('figcaption', {}, this.#marks, this.#name);
     this.element.append(this.#initial, this.#video, caption);
@@ -177,7 +179,7 @@ class Tile {
       ...(person.hand && !isScreen ? [mark('hand', false, 'Hand raised')] : []),
     ];
     this.#marks.replaceChildren(...marks);
-    // A picture that is off leaves its last one behind.
+    // A video that has been turned off would leave its last frame behind.
     const shown = isScreen || isSelf || person.video ? track : null;
     this.#video.hidden = shown === null;
     const current =

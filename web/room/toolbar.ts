@@ -17,7 +17,7 @@ interface Control {
   on: string;
   off: string;
   key: string;
-  /** Opens something beside the pictures. */
+  /** Opens a panel next to the videos. */
   opens?: boolean;
 }
 
@@ -51,16 +51,16 @@ const STRUCK: readonly Action[] = ['microphone', 'camera'];
 
 export interface ActionState {
   isOn?: boolean;
-  /** Left out of the toolbar, and its key does nothing. */
+  /** Omitted from the toolbar, and its shortcut is disabled. */
   isHidden?: boolean;
-  /** What is new since it was last open. */
+  /** Number of new items since it was last open. */
   count?: number;
 }
 
-/** The buttons below the pictures, and their keys. */
+/** Buttons below the videos, and their shortcuts. */
 export class Toolbar {
   readonly element = el('div', { class: 'toolbar', role: 'group', 'aria-label': 'Controls' });
-  /** Single keys do something while nothing is being written. */
+  /** Whether single-key shortcuts are enabled; they are while no text is being entered. */
   hasKeys = true;
   readonly #buttons = new Map<Action, HTMLButtonElement>();
   readonly #act: (action: Action) => void;

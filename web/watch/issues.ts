@@ -1,4 +1,4 @@
-/** What the words of a stream's health mean to its creator, and what to do. */
+/** Explanations and remedies for the codes of a stream's health. */
 const ISSUES: Record<string, string> = {
   KEYFRAME_INTERVAL: "More than 4 s between keyframes: set the encoder's keyframe interval to 2 s.",
   NO_KEYFRAMES: 'The encoder sends no keyframes: turn intra refresh off and set a keyframe interval of 2 s.',
@@ -36,7 +36,7 @@ const ISSUES: Record<string, string> = {
 
 const POLL_MS = 3000;
 
-/** On the page of an owner: a line that says what is wrong with the signal, as long as something is. */
+/** Shows the signal's current issues on the page of an owner. */
 export function showIssues(): void {
   const line = document.querySelector<HTMLElement>('[data-issues-of]');
   if (line === null) return;

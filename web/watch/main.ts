@@ -25,13 +25,13 @@ function showPhase(phase: Phase): void {
       badge.hidden = phase !== 'offline';
       continue;
     }
-    // The server knows more of these two than the phase says.
+    // The server knows these two badges better than the phase does.
     const isKnownBetter = badge.dataset.badge === 'preview' || badge.dataset.badge === 'scheduled';
     if (isKnownBetter && (phase === 'offline' || badge.dataset.badge === 'preview')) continue;
     badge.dataset.badge = phase;
     badge.textContent = MESSAGES.broadcast[phase].state;
   }
-  // When it went on and when it starts was said by the server; a change makes it old.
+  // The server rendered the start times; after a change of the phase they are outdated.
   const isOn = phase !== 'offline' && phase !== 'ended';
   if (!isOn) showViewers(0);
   for (const element of document.querySelectorAll<HTMLElement>('[data-while]')) {
@@ -65,7 +65,7 @@ function enableCopying(): void {
   }
 }
 
-/** Chapters: a link that works without this, and goes there in place with it. */
+/** Makes chapter links seek in place; without scripts they reload the page. */
 function enableSeeking(): void {
   const player = document.querySelector('marquee-player');
   for (const link of document.querySelectorAll<HTMLElement>('a[data-seek]')) {

@@ -19,7 +19,7 @@ export interface RoomPlayerOptions {
   engine: Pick<IngestEngine, 'list' | 'feed'>;
   seat: BridgePort['seat'];
   ffmpeg: FfmpegProgram;
-  /** How Janus is reached. */
+  /** File with the connection data of Janus. */
   linkFile: string;
   log: Logger;
 }

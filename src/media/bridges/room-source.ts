@@ -21,7 +21,7 @@ export interface RoomSourceOptions {
   /** Returns the current participants; null when the room has ended. */
   view(): Promise<RoomView | null>;
   ffmpeg: FfmpegProgram;
-  /** How Janus is reached. */
+  /** File with the connection data of Janus. */
   linkFile: string;
   /** Directory for names, which a program reads. */
   dir: string;

@@ -2,81 +2,81 @@ import type { PublishGrant } from './ingest.ts';
 
 interface OfStream {
   bridgeId: string;
-  /** That it feeds, or that it plays. */
+  /** Stream that the bridge feeds or plays. */
   streamId: string;
-  /** What fails is tried again. */
+  /** Restarts the bridge after a failure. */
   autoRestart: boolean;
 }
 
-/** What is to be carried now. */
+/** Bridge that a node is to run now. */
 export type DesiredBridge =
   | (OfStream & {
       type: 'PULL_TO_STREAM';
-      /** A secret: it may have a key or a password in it. */
+      /** Source URL, a secret: it may contain a key or a password. */
       sourceUrl: string;
     })
   | (OfStream & { type: 'ROOM_TO_STREAM'; roomId: string; layout: 'GRID' | 'SPEAKER' | 'SINGLE' })
   | (OfStream & { type: 'STREAM_TO_ROOM'; roomId: string });
 
-/** What a picture of a room is made of. */
+/** Content for rendering the video of a room. */
 export interface RoomView {
   name: string;
-  /** Who may send something into it, in the order in which they came. */
+  /** Participants with permission to publish, in the order in which they joined. */
   people: readonly { identity: string; name: string }[];
 }
 
-/** A stream's place in a room. */
+/** Seat of a stream in a room. */
 export interface RoomParticipantHandle {
-  /** Of the participant. */
+  /** Identity of the participant. */
   identity: string;
   maxParticipants: number;
-  /** By a host. */
+  /** Tracks muted by a host. */
   muted: { audio: boolean; video: boolean };
 }
 
-/** Why a bridge has ended by itself. */
+/** Reason why a bridge ended by itself. */
 export type BridgeEnd = 'SOURCE_ENDED' | 'TARGET_TAKEN';
 
-/** What has become of a bridge. PENDING waits for the next attempt. */
+/** Status report of a bridge. PENDING waits for the next attempt. */
 export interface BridgeReport {
   bridgeId: string;
   status: 'PENDING' | 'CONNECTING' | 'ACTIVE' | 'FAILED' | 'STOPPED';
-  /** With STOPPED alone. */
+  /** Set only with STOPPED. */
   endReason: BridgeEnd | null;
-  /** For people; never with a secret in it. */
+  /** Human-readable; never contains a secret. */
   message: string | null;
   retryCount: number;
   retryInMs: number | null;
 }
 
-/** What the media plane asks and tells of bridges; filled by the composition root. */
+/** Port of the media plane to the bridges feature; filled by the composition root. */
 export interface BridgePort {
-  /** A media node starts: what its former life ran is free. */
+  /** Called when a media node starts: releases the bridges of its previous process. */
   started(nodeId: string): Promise<void>;
   /**
-   * What this node is to run now. Nobody else is told the same while this node's lease lasts.
+   * Returns the bridges that this node is to run now. No other node gets them while this node's lease lasts.
    *
-   * @param hasRooms it can reach what carries rooms.
+   * @param hasRooms whether the node can reach the room engine.
    */
   wanted(nodeId: string, hasRooms: boolean): Promise<DesiredBridge[]>;
   /** One that is out of date changes nothing. */
   report(nodeId: string, report: BridgeReport): Promise<void>;
   /**
-   * What a bridge may publish to a stream now, by its plan.
+   * Returns what the plan allows a bridge to publish to a stream now.
    *
-   * @returns why it may not, in words.
+   * @returns a message with the reason when it may not publish.
    */
   admit(streamId: string): Promise<PublishGrant | string>;
-  /** Who is in a room now; null when it is over. */
+  /** Returns the participants of a room; null when the room has ended. */
   viewRoom(roomId: string): Promise<RoomView | null>;
   /**
-   * The place of a STREAM_TO_ROOM bridge in its room, taken where it has none yet. It is given up when the bridge is no
-   * longer run.
+   * Returns the seat of a STREAM_TO_ROOM bridge in its room; reserves one if it has none. The seat is
+   * released when the bridge no longer runs.
    *
-   * @returns why there is none, in words.
+   * @returns a message with the reason when there is no seat.
    */
   seat(bridgeId: string): Promise<RoomParticipantHandle | string>;
 }
 
-/** How long a node may go on without having asked what is wanted; then another may run it. */
+/** Longest time a node may run a bridge without polling the desired state; then another node may run it. */
 export const BRIDGE_LEASE_MS = 30_000;

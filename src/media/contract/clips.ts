@@ -1,44 +1,47 @@
 import type { SourceInfo } from './transcode.ts';
 
-/** What of a broadcast is kept, in milliseconds since the Unix epoch. */
+/** Stored span of a broadcast, in milliseconds since the Unix epoch. */
 export interface BroadcastSpan {
   fromMs: number;
   untilMs: number;
 }
 
-/** Files with a span of a broadcast in them, and where in them it is. */
+/** Files that contain a span of a broadcast, and its position in them. */
 export interface ClipSource {
-  /** Fragmented MP4, each of one run of the encoder without a gap, in their order. */
+  /** Fragmented MP4 files in order, each of one encoder run without a gap. */
   parts: string[];
-  /** After the beginning of the first part. */
+  /** Offset from the beginning of the first part. */
   startSec: number;
   durationSec: number;
-  /** All of the span is there, or nothing more of it will come after what is. */
+  /** Whether the files cover the whole span, or no further media will follow. */
   isWhole: boolean;
 }
 
-/** The segments of live streams, for those who cut something out of a broadcast (docs/decisions/clips.md). */
+/** Segments of live streams, for clips of a broadcast (docs/decisions/clips.md). */
 export interface BroadcastSegments {
-  /** What there is since a moment, with the parts of the segment that is being written; null when nothing. */
+  /**
+   * Returns the available span since a moment, including the parts of the segment being written; null when
+   * there is none.
+   */
   span(streamId: string, sinceMs: number): Promise<BroadcastSpan | null>;
   /**
-   * Writes what there is of a span into `dir`, which exists and belongs to the caller alone.
+   * Writes the available media of a span into `dir`, which exists and is exclusive to the caller.
    *
-   * @returns null when its beginning is not there.
-   * @throws {MediaFileError} NO_VIDEO_TRACK when it is of sound alone.
+   * @returns null when the beginning of the span is unavailable.
+   * @throws {MediaFileError} NO_VIDEO_TRACK when the span has audio only.
    */
   collect(request: BroadcastSpan & { streamId: string; dir: string }): Promise<ClipSource | null>;
 }
 
-/** Cuts a piece out of a video file. */
+/** Cutter for clips of video files. */
 export interface VideoCutter {
   /**
-   * Copies its tracks from the keyframe before the start, with an edit list that begins and ends the piece at the very
-   * frame. What MP4 cannot hold, or cannot be begun in that way, is encoded; so is what goes from one file into the next.
+   * Copies the tracks from the keyframe before the start, with an edit list that trims the clip to the exact
+   * frame. Encodes media that MP4 cannot hold or cannot trim in that way, and clips that span several files.
    *
-   * @param run.input a file, or MP4 files that come one after the other, with their lengths.
-   * @param run.source what is known of a single file: which of its pictures are taken.
-   * @param run.dir for files on the way; it exists and belongs to this run alone.
+   * @param run.input a file, or consecutive MP4 files with their lengths.
+   * @param run.source probe result of a single file: selects the video track.
+   * @param run.dir for temporary files; it exists and is exclusive to this run.
    * @returns the path of an MP4 or QuickTime file in `dir`.
    * @throws {MediaFileError} when the file cannot be read.
    */

@@ -8,9 +8,9 @@ export interface HistorySegment {
   disc: number;
   /** Milliseconds since the Unix epoch of its first frame. */
   startMs: number;
-  /** In the rung that has most of it. */
+  /** Duration in the rung with the longest part of the segment. */
   durationSec: number;
-  /** What each rung has of it. */
+  /** Part of the segment that each rung has. */
   rungs: Record<string, HistoryRung>;
 }
 
@@ -21,39 +21,44 @@ export interface HistoryRung {
   isDependent?: true;
 }
 
-/** A broadcast that keeps what has left the live window. */
+/** Broadcast that stores segments after they leave the live window. */
 export interface DvrBroadcast {
   streamId: string;
   /** Milliseconds since the Unix epoch. */
   sinceMs: number;
-  /** Where the newest segment that is kept begins; null where there is none. */
+  /** Start time of the newest stored segment; null when there is none. */
   keptUntilMs: number | null;
   /** Its files lie below it in the store, without a slash at the end: `<folder>/<epoch>/<rung>/<file>`. */
   folder: string;
 }
 
-/** Of the newest segment that is kept. */
+/** Position of the newest stored segment. */
 export type DvrPosition = Pick<HistorySegment, 'seq' | 'disc' | 'epoch'>;
 
-/** What the keeper of the history asks and tells; filled by the composition root. */
+/** Port of the DVR uploader; filled by the composition root. */
 export interface DvrPort {
-  /** The broadcasts of this node that keep their history. */
+  /** Returns the broadcasts of this node that store their segments. */
   wanted(nodeId: string): Promise<DvrBroadcast[]>;
   /**
-   * The files of a segment are in the store: it takes storage, and is shown from here on.
+   * Records that the files of a segment are in the store: it counts toward the storage quota and is visible
+   * to viewers.
    *
-   * @returns false when there is no room for it, or nobody wants it any more: its files can go.
+   * @returns false when there is no room for it or the broadcast no longer stores segments: its files can be
+   *   deleted.
    */
   kept(segment: HistorySegment): Promise<boolean>;
-  /** Where the numbers of a stream go on; null where nothing of it is kept. */
+  /** Returns the position from which a stream continues its numbering; null when nothing of it is stored. */
   lastKept(streamId: string): Promise<DvrPosition | null>;
 }
 
-/** The history of live streams, as viewers are shown it. */
+/** Stored segments of live streams, as served to viewers. */
 export interface LiveHistory {
-  /** What is kept of a stream, oldest first, up to the segment with this number at least, if it is kept. */
+  /**
+   * Returns the stored segments of a stream, oldest first, at least up to this sequence number if that
+   * segment is stored.
+   */
   upTo(streamId: string, seq: number): Promise<readonly HistorySegment[]>;
-  /** The key of a kept file; null when there is none. */
+  /** Returns the key of a stored file; null when there is none. */
   keyOf(file: { streamId: string; epoch: string; rung: string; file: string }): Promise<DvrFile | null>;
 }
 

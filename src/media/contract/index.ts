@@ -1,5 +1,5 @@
 /**
- * All that the product's features may see of the media plane, and the ports that the media plane asks.
+ * Interface of the media plane for the product's features, and the ports that it uses.
  *
  * Terminology: a *publish* is one encoder connection; the engine gives it a `sessionId`. An *epoch* is one
  * packager run: a new directory, a new init segment, a discontinuity in the public playlist.

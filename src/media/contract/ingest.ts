@@ -12,17 +12,20 @@ export interface PublishRequest {
   protocol: IngestProtocol;
 }
 
-/** What an accepted publisher may send; the plan's ceiling (docs/concepts/plans.md). */
+/** Limits for an accepted publisher, from its plan (docs/concepts/plans.md). */
 export interface PublishGrant {
   streamId: string;
   /** Lines of the shorter side: 720, 1080, 1440 or 2160. */
   maxHeight: number;
   maxFps: number;
-  /** What the encoder may send for long; no ceiling when absent. */
+  /** Maximum sustained bitrate of the encoder; unlimited when absent. */
   maxBitrateKbps?: number;
-  /** How far behind players stay (docs/decisions/live-packaging.md#parts); STANDARD when absent. */
+  /** Target latency of players (docs/decisions/live-packaging.md#parts); STANDARD when absent. */
   latencyMode?: LatencyMode;
-  /** Of the stream key that it was given for, which may be another when the publish begins; absent for a bridge. */
+  /**
+   * Hash of the stream key at the time of the grant; the key may have changed when the publish begins. Absent
+   * for a bridge.
+   */
   keyHash?: string;
 }
 
@@ -37,13 +40,13 @@ export interface VideoInfo {
   fps: number;
   /** Sent as enhanced RTMP, which not every ffmpeg reads. */
   isEnhanced?: true;
-  /** What is called a keyframe is not one that a player can begin with (intra refresh). */
+  /** Frames marked as keyframes are not random access points (intra refresh). */
   lacksKeyframes?: true;
-  /** It lacks keyframes because its groups of pictures are open: they begin with pictures that are not IDR. */
+  /** It lacks keyframes because its GOPs are open: they do not begin with an IDR frame. */
   hasOpenGop?: true;
   /** Frames may be two fields of different times. */
   isInterlaced?: true;
-  /** What the header of H.264 says of colors, in numbers of ITU-T H.273; absent where it says nothing. */
+  /** Color description of the H.264 header, in numbers of ITU-T H.273; absent when the header has none. */
   color?: { primaries: number; transfer: number; matrix: number };
 }
 
@@ -70,7 +73,7 @@ export interface IngestSession {
 
 /**
  * `unpublish` is a clean end by the encoder (FCUnpublish, deleteStream); `closed` a broken connection.
- * `replaced` is told before the start of the session that takes over, whose start may still fail.
+ * `replaced` is reported before the start of the session that takes over, whose start may still fail.
  */
 export type IngestEndReason =
   | 'unpublish'
@@ -81,7 +84,7 @@ export type IngestEndReason =
   | 'node-lost'
   | 'shutdown';
 
-/** A publish out of this process. */
+/** Publish whose media come from this process. */
 export interface Publication {
   readonly sessionId: string;
   media(message: MediaMessage): void;
@@ -90,7 +93,7 @@ export interface Publication {
 
 /** A message of RTMP (Adobe RTMP 1.0, section 7.1). */
 export interface MediaMessage {
-  /** 8 is sound, 9 is picture, 18 is properties of both. */
+  /** 8 is audio, 9 is video, 18 is metadata. */
   type: number;
   streamId: number;
   /** Milliseconds, modulo 2^32. */
@@ -111,39 +114,39 @@ export interface IngestStats {
   /** Over the last whole seconds. */
   bitrateKbps: number;
   fps: number;
-  /** Largest distance between two keyframes seen lately, in milliseconds; null before the second one. */
+  /** Largest recent distance between two keyframes, in milliseconds; null before the second one. */
   keyframeIntervalMs: number | null;
   /** Milliseconds since the Unix epoch of the last media message. */
   lastMediaAtMs: number;
   /** Frames missing by their timestamps, and frames that came more than a second late, since the publish began. */
   droppedFrames: number;
   lateFrames: number;
-  /** How far the sound is ahead of the picture, in milliseconds; null without both. */
+  /** Lead of the audio over the video in milliseconds; null unless both are present. */
   avDriftMs: number | null;
-  /** Media received so far, by the encoder's timestamps, in milliseconds. */
+  /** Duration of the media received, by the encoder's timestamps, in milliseconds. */
   mediaMs: number;
-  /** What the times of its frames tell. */
+  /** Issues found in the timestamps of its frames. */
   issues: LiveIssue[];
 }
 
-/** Filled by the composition root; the media plane knows no feature. */
+/** Hooks filled by the composition root; the media plane knows no feature. */
 export interface IngestHooks {
-  /** Answers within 2 s; null refuses the publish (`NetStream.Publish.BadName`). */
+  /** Responds within 2 s; null rejects the publish (`NetStream.Publish.BadName`). */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
   /**
-   * At least once per `sessionId`, so it must be idempotent. Awaited before the publisher is told to start:
-   * a rejection refuses the publish.
+   * Called at least once per `sessionId`, so it must be idempotent. Awaited before the publisher gets the
+   * start response: a rejection rejects the publish.
    */
   onStart(session: IngestSession): Promise<void>;
-  /** The first sequence headers have come, or new ones have replaced them. */
+  /** Called when the first sequence headers have arrived, or new ones have replaced them. */
   onMedia(session: IngestSession): void;
-  /** The publish is about to be ended by us, for what it sends. */
+  /** Called before the server ends a publish because of its media. */
   onRefused(session: IngestSession, issue: RejectionIssue): Promise<void>;
   onEnd(end: IngestEnd): Promise<void>;
 }
 
 /**
- * One narrow interface for every ingest engine: ours, MediaMTX, nginx-rtmp
+ * Interface for every ingest engine: ours, MediaMTX, nginx-rtmp
  * (docs/decisions/ingest.md#a-narrow-interface).
  */
 export interface IngestEngine {
@@ -151,19 +154,19 @@ export interface IngestEngine {
   /** Ends every publish (`shutdown`) and closes the listeners. */
   stop(): Promise<void>;
   /**
-   * Writes the publish to `reader` as FLV, from its last keyframe on, and ends it with the publish; at once where there
-   * is no such publish. A reader that is slow loses frames. Mostly it is the standard input of an ffmpeg, which so
-   * needs no network.
+   * Writes the publish to `reader` as FLV, starting at its last keyframe, and ends `reader` with the publish,
+   * or immediately when there is no such publish. A slow reader loses frames. Usually the reader is the
+   * standard input of an ffmpeg, which therefore needs no network.
    *
-   * @param gatherMs frames between keyframes are handed over together, at most so much late: 50 unless told.
+   * @param gatherMs frames between keyframes are batched for at most this time; 50 by default.
    */
   feed(session: IngestSession, reader: Writable, gatherMs?: number): void;
   /**
-   * Begins a publish whose media come from this process. It lives as that of an encoder does, but for one thing: a
-   * bridge replaces nobody.
+   * Starts a publish whose media come from this process. It behaves like that of an encoder, except that a
+   * bridge never replaces another publisher.
    *
-   * @param onEnded when it is ended by somebody else than its publisher.
-   * @returns null when a bridge finds that somebody publishes already, or the start hook refuses.
+   * @param onEnded called when anything but its publisher ends it.
+   * @returns null when a bridge finds another publisher, or the start hook rejects the publish.
    */
   publish(
     grant: PublishGrant,
@@ -171,9 +174,9 @@ export interface IngestEngine {
     onEnded: (reason: IngestEndReason) => void,
   ): Promise<Publication | null>;
   kick(sessionId: string, reason: IngestEndReason): Promise<void>;
-  /** Ends a publish for what it sends: calls `onRefused` and then ends it as `kicked`. */
+  /** Ends a publish because of its media: calls `onRefused` and then ends it as `kicked`. */
   refuse(sessionId: string, issue: RejectionIssue): void;
-  /** Sessions that are publishing now; for reconciliation after a restart. */
+  /** Lists the current publish sessions, for reconciliation after a restart. */
   list(): IngestSession[];
   stats(sessionId: string): IngestStats | null;
 }

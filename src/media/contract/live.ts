@@ -1,27 +1,30 @@
 /**
- * What is wrong or was changed on the way, for the dashboard and `stream.health.issues`:
- * - `RESOLUTION_CAPPED`, `FRAME_RATE_CAPPED`: above the plan's ceiling, so the top rung is a transcode.
- * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264, which is therefore encoded of it, in its place or beside it.
- * - `CODEC_NOT_EVERYWHERE`: not H.264 and AAC, and shown as it comes: not every browser plays it.
- * - `INTERLACED`: interlaced video that is shown as it comes; encoded renditions are deinterlaced.
- * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; who has just come is further behind.
- * - `OPEN_GOP`: groups of pictures are open, so players cannot begin with their first picture; the top is a transcode.
- * - `NO_KEYFRAMES`: pictures are refreshed bit by bit, which players cannot begin with, so the top is a transcode.
- * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended, it cannot be shown.
- * - `BITRATE_OVER_PLAN`: more bits a second than the plan allows, for 10 s; after 10 s more the publish is ended.
- *   More than 2,000 messages a second end it immediately.
- * - `ENCODERS_OVER_PLAN`: the plan allows no further encoder beside those that are connected; the publish was refused.
- * - `BITRATE_LOW`: too few bits for so large a picture, for 10 s.
- * - `BITRATE_UNSTABLE`: nothing came for 2 s, or more than 5 % of the frames a second late, in the last 30 s.
+ * Problem or automatic change of a signal, for the dashboard and `stream.health.issues`:
+ * - `RESOLUTION_CAPPED`, `FRAME_RATE_CAPPED`: above the plan's limit, so the top rung is a transcode.
+ * - `CODEC_TRANSCODED`: not 8-bit 4:2:0 H.264; an H.264 encode replaces or accompanies it.
+ * - `CODEC_NOT_EVERYWHERE`: passthrough of codecs other than H.264 and AAC: not every browser plays it.
+ * - `INTERLACED`: passthrough of interlaced video; encoded renditions are deinterlaced.
+ * - `KEYFRAME_INTERVAL`: more than 4 s between keyframes; new viewers start further behind.
+ * - `OPEN_GOP`: GOPs are open, so players cannot start at their first frame; the top rung is a transcode.
+ * - `NO_KEYFRAMES`: intra refresh, at which players cannot start, so the top rung is a transcode.
+ * - `NO_TRANSCODE_CAPACITY`, `UNSUPPORTED_CODEC`, `RESOLUTION_CHANGED`: the publish was ended because it
+ *   cannot be played.
+ * - `BITRATE_OVER_PLAN`: bitrate above the plan's limit for 10 s; after 10 s more the publish is ended. More
+ *   than 2,000 messages per second end it immediately.
+ * - `ENCODERS_OVER_PLAN`: the plan's limit of connected encoders is reached; the publish was rejected.
+ * - `BITRATE_LOW`: bitrate too low for the resolution, for 10 s.
+ * - `BITRATE_UNSTABLE`: no media for 2 s, or more than 5 % of the frames a second late, in the last 30 s.
  * - `FRAMES_DROPPED`: more than 5 % of the frames are missing by their timestamps, in the last 30 s.
- * - `TIMESTAMP_JUMP`: timestamps went back, or ahead of time, in the last minute.
- * - `AV_DRIFT`: sound and picture of the same time come further apart than at the beginning, or a second apart.
- * - `AUDIO_STOPPED`, `VIDEO_STOPPED`: the track stopped while the other goes on; silence or the last keyframe replaces it.
- * - `B_FRAMES`: somebody wanted to watch by WebRTC, which has no place for them, and was refused.
- * - `TRANSCODE_LAG`: the packager encodes more slowly than the signal comes.
- * - `PACKAGER_FAILED`: the packager was given up; the signal is kept, the preview is off.
- * - `RECORDING_FAILED`: the broadcast is to be recorded and is not; the recorder is tried again and again.
- * - `DISK_FULL`: it is not recorded because the server has no room; it goes on when there is.
+ * - `TIMESTAMP_JUMP`: timestamps jumped back, or ahead of time, in the last minute.
+ * - `AV_DRIFT`: audio and video of the same time arrive further apart than at the beginning, or a second
+ *   apart.
+ * - `AUDIO_STOPPED`, `VIDEO_STOPPED`: the track stopped while the other continues; silence or the last
+ *   keyframe replaces it.
+ * - `B_FRAMES`: a WebRTC viewer was rejected, because WebRTC does not support B-frames.
+ * - `TRANSCODE_LAG`: the packager encodes more slowly than real time.
+ * - `PACKAGER_FAILED`: the packager has failed permanently; the signal stays connected, the preview is off.
+ * - `RECORDING_FAILED`: the broadcast should be recorded and is not; the recorder is restarted repeatedly.
+ * - `DISK_FULL`: the server has no disk space for the recording; it continues when there is space.
  */
 export type LiveIssue =
   | 'RESOLUTION_CAPPED'
@@ -46,7 +49,7 @@ export type LiveIssue =
   | 'RECORDING_FAILED'
   | 'DISK_FULL';
 
-/** Why a publish was ended by us. */
+/** Reason for which the server ended a publish. */
 export type RejectionIssue =
   | 'NO_TRANSCODE_CAPACITY'
   | 'UNSUPPORTED_CODEC'
@@ -62,12 +65,15 @@ export interface StreamHealth {
   height: number;
   /** RFC 6381 codec string of the video, or of the audio when there is no video. */
   codec: string;
-  /** Largest seen lately; null before the second keyframe. */
+  /** Largest recent interval; null before the second keyframe. */
   keyframeIntervalSec: number | null;
-  /** Of this connection: missing by their timestamps, and more than a second late. */
+  /**
+   * Frames of this connection that are missing by their timestamps; `lateFrames` came more than a second
+   * late.
+   */
   droppedFrames: number;
   lateFrames: number;
-  /** How far the sound is ahead of the picture; null without both. */
+  /** Lead of the audio over the video; null unless both are present. */
   avDriftMs: number | null;
   issues: LiveIssue[];
 }

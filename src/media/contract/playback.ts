@@ -1,17 +1,19 @@
 import type { Readable } from 'node:stream';
 import type { VideoRange } from './transcode.ts';
 
-/** What a reader of media files needs to know of a request. */
+/** Request properties needed to serve a media file. */
 export interface FileRequest {
   method: 'GET' | 'HEAD';
   range?: string | undefined;
   ifNoneMatch?: string | undefined;
   ifRange?: string | undefined;
-  /** The answer is not for everybody: shared caches must not keep it. */
+  /** The response is for one viewer: shared caches must not store it. */
   isPrivate?: boolean | undefined;
 }
 
-/** What a route sends as it is; it knows no HTTP framework. Who may read it across origins is not said here. */
+/**
+ * Response that a route sends unchanged, independent of the HTTP framework. The route adds the CORS headers.
+ */
 export interface FileReply {
   status: number;
   headers: Record<string, string>;
@@ -24,32 +26,37 @@ export interface LiveRequest extends FileRequest {
 }
 
 export interface LiveMasterRequest extends LiveRequest {
-  /** A query with its `?`, put after every address; nothing when absent. */
+  /** Query string, including its `?`, appended to every URL; none when absent. */
   uriSuffix?: string | undefined;
-  /** Wait so long for what nobody has shown before: which qualities there are, or the first segment. */
+  /** Maximum time to wait for data not available yet: the list of renditions, or the first segment. */
   waitMs?: number | undefined;
 }
 
 export interface PlaylistEnding {
-  /** Hide what began after this (milliseconds since the Unix epoch): the end of the broadcast. */
+  /** Hides segments that began after this (milliseconds since the Unix epoch): the end of the broadcast. */
   untilMs: number;
-  /** The segment that was being written when it ended will not come any more, if it is not there. */
+  /** A segment that was being written when the broadcast ended and is missing will not be added anymore. */
   isSettled: boolean;
 }
 
 export interface LivePlaylistRequest extends LiveMasterRequest {
   rung: string;
-  /** Hide what ended before this (milliseconds since the Unix epoch): the start of the broadcast. */
+  /**
+   * Hides segments that ended before this (milliseconds since the Unix epoch): the start of the broadcast.
+   */
   sinceMs?: number | undefined;
-  /** Show what is kept since then beyond the live window; nothing of it when absent. */
+  /** Includes segments stored since then beyond the live window; none when absent. */
   keptSinceMs?: number | undefined;
-  /** The broadcast is over: the rest of it is shown, or 404 when there is none. */
+  /** Set when the broadcast has ended: the response shows the rest of it, or is 404 when there is none. */
   ending?: PlaylistEnding | undefined;
-  /** The player has an earlier version, and may be told only what has come since. */
+  /** The player has an earlier version and accepts a delta update. */
   isDelta?: boolean | undefined;
 }
 
-/** What a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2): a segment, or a part of one that is not whole yet. */
+/**
+ * Position a player waits for (draft-pantos-hls-rfc8216bis 6.2.5.2): a segment, or a part of an incomplete
+ * one.
+ */
 export interface LiveEdge {
   seq: number;
   part: number | null;
@@ -61,26 +68,26 @@ export interface SegmentRequest extends LiveRequest {
   /** `init.mp4`, `s_<digits>.m4s` or, of a part, `s_<digits>.<digits>.m4s`. */
   file: string;
   /**
-   * Refuse what was finished before this (milliseconds since the Unix epoch) and is not in the playlist: file
+   * Rejects files finished before this (milliseconds since the Unix epoch) that are not in the playlist: file
    * names can be guessed from those that are, so hiding a segment there is not enough.
    */
   sinceMs?: number | undefined;
-  /** Likewise what was begun after this: the end of the broadcast. */
+  /** Rejects files begun after this: the end of the broadcast. */
   untilMs?: number | undefined;
-  /** What has left the live window may be in the store. */
+  /** Segments that have left the live window may be in the store. */
   isKept?: boolean | undefined;
-  /** Wait so long for a part that is the next one. */
+  /** Maximum time to wait for a part, if it is the next one. */
   waitMs?: number | undefined;
 }
 
-/** The media node that a stream is on, or was on last. */
+/** Media node that a stream is on, or was on last. */
 export interface StreamLocation {
   nodeId: string;
-  /** Where it listens for the others, without a slash at the end; null where it has never said so. */
+  /** Base URL for the other nodes, without a trailing slash; null when the node has never reported one. */
   url: string | null;
 }
 
-/** The node that has a live stream cannot be asked now. */
+/** The node of a live stream is unreachable. */
 export class MediaNodeUnavailableError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);
@@ -94,9 +101,9 @@ export interface LiveFiles {
   readMaster(request: LiveMasterRequest): Promise<FileReply>;
   readMediaPlaylist(request: LivePlaylistRequest): Promise<FileReply>;
   /**
-   * Waits until a playlist shows what a player waits for.
+   * Waits until a playlist contains the given position.
    *
-   * @returns `too far` at once for what does not come next.
+   * @returns `too far` immediately when the position is not the next one.
    */
   awaitEdge(
     request: { streamId: string; rung: string; edge: LiveEdge },
@@ -104,12 +111,12 @@ export interface LiveFiles {
   ): Promise<'shown' | 'waiting' | 'too far'>;
   /** @throws {MediaNodeUnavailableError} */
   openSegment(request: SegmentRequest): Promise<FileReply>;
-  /** The latest picture; 404 before there is one, or when it is older than `sinceMs`. */
+  /** Opens the latest thumbnail; 404 before there is one, or when it is older than `sinceMs`. */
   openThumbnail(request: LiveRequest & { sinceMs?: number | undefined }): Promise<FileReply>;
   notFound(): FileReply;
 }
 
-/** A set of complete files: the rung's or the audio's folder, relative to the master playlist. */
+/** Folder of complete files, of a rung or of audio, relative to the master playlist. */
 export interface PlayableRendition {
   /** `r1a1/720p` */
   path: string;
@@ -129,25 +136,25 @@ export interface PlayableRung extends PlayableRendition {
   iframeBitrate: number | null;
 }
 
-/** A sound that all rungs share. */
+/** Audio rendition shared by all rungs. */
 export interface PlayableAudio extends PlayableRendition {
-  /** Counts the sounds of the video: 0 plays by default. */
+  /** Index of the audio track in the video: 0 plays by default. */
   track: number;
-  /** BCP 47; null where nobody has said. */
+  /** BCP 47; null when unknown. */
   language: string | null;
   label: string;
   channels: number;
-  /** It tells those who cannot see what happens. */
+  /** Audio description for viewers who cannot see. */
   isDescription: boolean;
 }
 
 export interface CaptionFile {
-  /** Of its file, below `captions/`. */
+  /** File name below `captions/`. */
   file: string;
   /** BCP 47. */
   language: string;
   label: string;
-  /** Shown unless the viewer has chosen otherwise. */
+  /** Enabled unless the viewer has chosen another setting. */
   isDefault: boolean;
 }
 
@@ -156,22 +163,22 @@ export interface ChapterMark {
   title: string;
 }
 
-/** What the master playlist of a video names. */
+/** Content of the master playlist of a video. */
 export interface PlayableVideo {
   rungs: readonly PlayableRung[];
-  /** By their tracks, a stereo before the surround of the same; none for a silent video. */
+  /** Audio in track order, stereo before the surround version of the same track; empty for a silent video. */
   audio: readonly PlayableAudio[];
   captions: readonly CaptionFile[];
 }
 
-/** `uriSuffix` is a query with its `?`, put after every address in the answer; or nothing. */
+/** `uriSuffix` is a query string, including its `?`, appended to every URL in the response; or empty. */
 export interface TextRequest extends FileRequest {
   uriSuffix: string;
 }
 
 /**
- * The files of videos, out of the store. The caller has checked that the viewer may see the video, and that the
- * key is one of its files.
+ * Stored files of videos. The caller has checked that the viewer may see the video, and that the key is one
+ * of its files.
  */
 export interface VideoFiles {
   readMaster(request: TextRequest & { master: PlayableVideo }): FileReply;
@@ -179,13 +186,13 @@ export interface VideoFiles {
   readIndex(request: TextRequest & { key: string }): Promise<FileReply>;
   readCaptionPlaylist(request: TextRequest & { file: string; durationSec: number }): FileReply;
   readChapters(request: FileRequest & { chapters: readonly ChapterMark[]; durationSec: number }): FileReply;
-  /** A file whose key is unique for ever: a segment, a picture, a caption. */
+  /** Opens a file with an immutable key: a segment, an image, a caption. */
   openFile(request: FileRequest & { key: string }): Promise<FileReply>;
-  /** An original, to be kept under the title, with the ending of what it is. */
+  /** Downloads an original; the file name is the title with the extension of its format. */
   downloadOriginal(request: FileRequest & { key: string; title: string }): Promise<FileReply>;
-  /** A rendition with its sound as one fragmented MP4, which is put together while it is sent. */
+  /** Downloads a rendition and its audio as one fragmented MP4, assembled while it is sent. */
   downloadMp4(request: FileRequest & Mp4Download): Promise<FileReply>;
-  /** How a download of the file would be called, and what it is; null when there is no such file. */
+  /** Returns the name and type that a download of the file would have; null when there is no such file. */
   describeOriginal(file: { key: string; title: string }): Promise<DownloadedFile | null>;
   describeMp4(title: string): DownloadedFile;
   notFound(): FileReply;

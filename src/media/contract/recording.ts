@@ -1,12 +1,12 @@
 import type { BlobInfo } from './storage.ts';
 
-/** A publish that is to be recorded now. */
+/** Publish to record. */
 export interface DesiredRecording {
   /** The publish: `IngestSession.sessionId`. */
   publishId: string;
-  /** What its file is a part of. A safe name for a folder. */
+  /** Recording that the file belongs to. A safe folder name. */
   recordingId: string;
-  /** It is to be recorded and must not be: the plan's storage is full. */
+  /** Recording is desired but not permitted: the plan's storage is full. */
   isRefused?: boolean;
 }
 
@@ -17,34 +17,35 @@ export interface RecordingPart {
   recordingId: string;
 }
 
-/** What the recorders ask and tell; filled by the composition root. All but `wanted` are idempotent. */
+/** Port of the recorders; filled by the composition root. All methods but `wanted` are idempotent. */
 export interface RecordingPort {
   /**
-   * The publishes of this node that are to be recorded now; keeps the node's open parts from being given up.
+   * Returns the publishes of this node to record, and renews the lease of its open parts.
    *
-   * @param sizes of the files that grow, by the ids of their parts.
+   * @param sizes of growing files, by the IDs of their parts.
    */
   wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<DesiredRecording[]>;
   /**
-   * Makes the part known.
+   * Records the part.
    *
-   * @param hasMedia it has got pictures: something was recorded.
-   * @returns the key that its file is to be stored under; null when the recording takes no parts any more.
+   * @param hasMedia whether it contains media.
+   * @returns the store key for its file; null when the recording no longer accepts parts.
    */
   opened(nodeId: string, part: RecordingPart, hasMedia: boolean): Promise<string | null>;
-  /** Nothing more is written. @param stored null when there was nothing to keep. */
+  /** Marks the part as complete. @param stored null when there was nothing to store. */
   closed(partId: string, stored: BlobInfo | null): Promise<void>;
-  /** The parts that this node has not closed. */
+  /** Lists the parts that this node has not closed. */
   openParts(nodeId: string): Promise<RecordingPart[]>;
 }
 
-/** Makes one file of the parts of a recording (docs/decisions/recordings.md). */
+/** Joiner of the parts of a recording (docs/decisions/recordings.md). */
 export interface RecordingJoiner {
   /**
-   * Parts with the same codecs and settings are copied; where they differ, all are made like the first one.
+   * Copies parts with the same codecs and settings; where they differ, encodes all parts to match the first
+   * one.
    *
    * @param run.parts local files in their order; at least one.
-   * @param run.dir for files on the way; it exists and belongs to this run alone.
+   * @param run.dir for temporary files; it exists and is exclusive to this run.
    * @returns the path of the joined file, in `dir`, at most `maxSec` long.
    * @throws {MediaFileError} when no part can be read.
    */

@@ -1,28 +1,28 @@
-/** What one participant sent of one kind in a room, in a file of Janus (`.mjr`). */
+/** Media of one kind sent by one participant in a room, in a Janus file (`.mjr`). */
 export interface RecordedRoomTrack {
-  /** The same for all that one person sent, however often they came back. */
+  /** Identity shared by all tracks of one person, across reconnects. */
   identity: string;
-  /** What stands below their picture; their identity without. */
+  /** Caption below the participant's video; null falls back to the identity. */
   name: string | null;
   source: 'CAMERA' | 'MICROPHONE' | 'SCREEN';
   /** A local file. */
   path: string;
 }
 
-/** `GRID`: all alike. `SPEAKER`: whoever speaks is large. A screen that is shared is large in both. */
+/** `GRID`: equal tiles. `SPEAKER`: the active speaker is large. A shared screen is large in both. */
 export type RoomLayout = 'GRID' | 'SPEAKER';
 
-/** Makes one video of what the participants of a room have sent (docs/decisions/room-recordings.md). */
+/** Composer of one video from the tracks of a room's participants (docs/decisions/room-recordings.md). */
 export interface RoomComposer {
-  /** Whose track a file is; null when it is none, or has nothing in it. */
+  /** Returns the participant and source of a track file; null when it is not a track or is empty. */
   look(path: string): Promise<Pick<RecordedRoomTrack, 'identity' | 'source'> | null>;
   /**
-   * H.264 and AAC in an MP4, in sync within 80 ms from the beginning to the end.
+   * Composes an MP4 with H.264 and AAC, in sync within 80 ms from beginning to end.
    *
-   * @param run.tracks those that cannot be read are left out.
-   * @param run.dir for files on the way; it exists and belongs to this run alone.
-   * @param run.height of the picture, in lines, even; it is 16 by 9.
-   * @param run.onProgress the part that is done, 0 to 1.
+   * @param run.tracks unreadable tracks are left out.
+   * @param run.dir for temporary files; it exists and is exclusive to this run.
+   * @param run.height of the 16:9 video, in lines, even.
+   * @param run.onProgress completed fraction, 0 to 1.
    * @returns the path of the video, in `dir`, at most `maxSec` long.
    * @throws {MediaFileError} when no track can be read.
    */
@@ -37,21 +37,24 @@ export interface RoomComposer {
   }): Promise<{ path: string; durationSec: number; startedMs: number }>;
 }
 
-/** What the media server's recorder asks and tells; filled by the composition root. All but `wanted` may be repeated. */
+/** Port of the room recorder; filled by the composition root. All methods but `wanted` are idempotent. */
 export interface RoomRecordingPort {
   /**
-   * What this node is to record, and what it has recorded and not handed over.
+   * Returns the recordings that this node is to record, and those it has finished but not handed over.
    *
-   * @param sizes of what lies on the node, by recording.
+   * @param sizes of the files on the node, by recording.
    */
   wanted(nodeId: string, sizes: ReadonlyMap<string, number>): Promise<DesiredRoomRecordings>;
-  /** Whether somebody has a seat in a room. */
+  /** Reports whether the identity has a seat in a room. */
   isPresent(roomId: string, identity: string): Promise<boolean>;
-  /** The disk is full: it ends here, and the room goes on. */
+  /** Ends the recording because the disk is full; the room continues. */
   refused(recordingId: string): Promise<void>;
-  /** @returns where its files go in the store, with a slash at the end; null when nobody wants them any more. */
+  /**
+   * @returns the store prefix of its files, with a trailing slash; null when the recording is no longer
+   *   needed.
+   */
   prefixOf(recordingId: string): Promise<string | null>;
-  /** All of its files are in the store. */
+  /** Records that all files are in the store. */
   collected(recordingId: string, files: readonly { key: string; sizeBytes: number }[]): Promise<void>;
 }
 

@@ -1,19 +1,19 @@
-/** A stream whose encoder is to be ours. */
+/** Stream with a simulated encoder. */
 export interface SimulatedSignal {
   streamId: string;
   /** Never log it. */
   streamKey: string;
-  /** When it is to end. Each wish has its own: by it a new one is told from the one before. */
+  /** Planned end. Unique per request, so it identifies the request. */
   until: Date;
 }
 
-/** What the simulator asks; filled by the composition root. */
+/** Port of the simulator; filled by the composition root. */
 export interface SimulationPort {
-  /** What this node is to make now; what it leaves out is to end. */
+  /** Returns the signals that this node is to run now; it ends all others. */
   wanted(nodeId: string): Promise<SimulatedSignal[]>;
   /**
-   * Its connection was ended from elsewhere: another encoder has the stream now, or its key was replaced. What was wished
-   * since is not over with it.
+   * Ends the simulation because its connection was closed: another encoder took over the stream, or its key
+   * was rotated. A later request stays active.
    */
   ended(signal: Pick<SimulatedSignal, 'streamId' | 'until'>): Promise<void>;
 }

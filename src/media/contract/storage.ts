@@ -7,14 +7,14 @@ export interface ByteSpan {
 export interface BlobInfo {
   key: string;
   sizeBytes: number;
-  /** Changes when the content does; without quotes. */
+  /** Entity tag that changes with the content; without quotes. */
   etag: string;
 }
 
 /**
- * Where media files are kept: a disk or an S3-compatible service (docs/decisions/storage-and-quota.md#keys).
- * Keys are made of `[A-Za-z0-9._-]` and single slashes, and no part of one begins with a dot; the drivers
- * refuse others. What a writing function has returned from survives a crash; a key is never seen half-written.
+ * Storage of media files: a disk or an S3-compatible service (docs/decisions/storage-and-quota.md#keys). Keys
+ * consist of `[A-Za-z0-9._-]` and single slashes, and no path segment begins with a dot; the drivers reject
+ * others. Data is durable once a write function has returned; a partially written key is never visible.
  */
 export interface BlobStore {
   put(
@@ -25,50 +25,55 @@ export interface BlobStore {
   /**
    * Stores a local file and removes it: on the same disk it is moved, never copied.
    *
-   * @throws {MediaFileError} when a link or anything but a file of ours lies there: a program has left it.
+   * @throws {MediaFileError} when the path is a link or anything but a regular file of ours: a program has
+   *   replaced it.
    */
   putFile(key: string, path: string, contentType: string): Promise<BlobInfo>;
-  /** null when there is none. The stream holds resources: read or destroy it. */
+  /** Opens a file; null when there is none. The stream holds resources: read or destroy it. */
   open(key: string, span?: ByteSpan): Promise<(BlobInfo & { body: NodeJS.ReadableStream }) | null>;
-  /** The whole of a small file; null when there is none. */
+  /** Reads a small file; null when there is none. */
   read(key: string): Promise<Buffer | null>;
   head(key: string): Promise<BlobInfo | null>;
   list(prefix: string): AsyncIterable<BlobInfo>;
-  /** Missing ones are no error. */
+  /** Deletes the file; succeeds when it does not exist. */
   delete(key: string): Promise<void>;
-  /** Everything whose key begins with `prefix`, which ends in a slash; open partial files below it too. */
+  /** Deletes all keys that begin with `prefix`, which ends in a slash, including open partial files. */
   deletePrefix(prefix: string): Promise<void>;
-  /** Where the file is on this machine's disk, for programs that read files; null on S3. */
+  /** Returns the path of the file on this machine's disk, for programs that read files; null on S3. */
   localPath(key: string): string | null;
-  /** Makes the file readable under a local path in `dir` (the stored one itself on a disk). */
+  /**
+   * Provides the file under a local path in `dir`, or the path of the stored file itself when the store is a
+   * disk.
+   */
   toLocalFile(key: string, dir: string, signal?: AbortSignal): Promise<string>;
   /**
-   * An address of the store that a client may GET for `ttlSec`; null when it must come through us.
+   * Returns a URL of the store from which a client may GET the file for `ttlSec`; null when the server must
+   * proxy it.
    *
-   * @param sentAs headers of the answer; those of the stored file where absent.
+   * @param sentAs response headers; those of the stored file when absent.
    */
   signedUrl(
     key: string,
     ttlSec: number,
     sentAs?: { disposition: string; contentType: string },
   ): Promise<string | null>;
-  /** Files that arrive in pieces, over days and crashes. */
+  /** Files that arrive in chunks, across days and crashes. */
   readonly partials: PartialFiles;
 }
 
 /**
- * A file that is being received. `state` belongs to the driver: the caller stores what the functions return and
- * hands it in again. `sizeBytes` is what is durable; after any crash it is exact.
+ * File that is being received. `state` belongs to the driver: the caller stores the returned state and passes
+ * it to the next call. `sizeBytes` is the durable size; it is exact after any crash.
  */
 export interface PartialFiles {
   create(key: string, contentType: string): Promise<PartialState>;
-  /** What is there, asked of the storage itself. */
+  /** Queries the actual state from the storage. */
   inspect(key: string, state: PartialState): Promise<PartialState>;
   /**
-   * Appends `content` at `offset`, which must be the size, without holding it in memory. When the source breaks
-   * off, what came is kept and the function returns; `onDurable` reports progress on the way. With a `digest` it
-   * is all or nothing, and nothing ends in a `DigestMismatch`. The source may use the memory of a chunk again once
-   * the next one is asked for.
+   * Appends `content` at `offset`, which must equal the size, without buffering it in memory. When the source
+   * breaks off, the received bytes are stored and the function returns; `onDurable` reports progress. With a
+   * `digest` the write is atomic, and a mismatch rejects with `DigestMismatchError`. The source may reuse the
+   * memory of a chunk when the next one is requested.
    */
   append(
     key: string,
@@ -77,22 +82,22 @@ export interface PartialFiles {
     content: AsyncIterable<Uint8Array | string>,
     options?: { onDurable?: (state: PartialState) => void; digest?: ContentDigest },
   ): Promise<PartialState>;
-  /** Makes the file whole under its key; idempotent. */
+  /** Completes the file under its key; idempotent. */
   complete(key: string, state: PartialState): Promise<BlobInfo>;
   abort(key: string, state: PartialState): Promise<void>;
 }
 
-/** What the bytes of one `append` must hash to. */
+/** Expected hash of the bytes of one `append`. */
 export interface ContentDigest {
   algorithm: 'md5' | 'sha1' | 'sha256';
   value: Buffer;
 }
 
-/** The content of an `append` was other than its digest promised, or broke off; none of it was kept. */
+/** The content of an `append` did not match its digest, or broke off; none of it was stored. */
 export class DigestMismatchError extends Error {}
 
 export interface PartialState {
   sizeBytes: number;
-  /** The driver's own: a multipart id, part numbers. JSON. */
+  /** State of the driver: a multipart ID, part numbers. JSON. */
   driver: Record<string, unknown>;
 }

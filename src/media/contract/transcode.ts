@@ -1,7 +1,7 @@
 import type { VideoCodec } from '../../kernel/video-codecs.ts';
 
 /**
- * Why a file cannot become a video; all but the last are the file's own fault and final
+ * Reason why a file cannot become a video; all but the last are the file's own fault and final
  * (docs/concepts/videos.md#failures).
  */
 export type VideoErrorCode =
@@ -20,7 +20,7 @@ export type VideoRange = 'SDR' | 'PQ' | 'HLG';
 
 /** SMPTE ST 2086 and CTA-861.3, in the units of ITU-T H.265 D.3.28 and D.3.35. */
 export interface Hdr10 {
-  /** The display that it was made on: places of the primaries in 0.00002, light in 0.0001 cd/m². */
+  /** Mastering display: coordinates of the primaries in 0.00002, luminance in 0.0001 cd/m². */
   mastering: {
     red: [number, number];
     green: [number, number];
@@ -29,7 +29,7 @@ export interface Hdr10 {
     max: number;
     min: number;
   } | null;
-  /** Of the brightest pixel and of the brightest picture, in cd/m². */
+  /** Maximum pixel luminance and maximum frame-average luminance, in cd/m². */
   light: { maxContent: number; maxAverage: number } | null;
 }
 
@@ -39,13 +39,16 @@ export interface Span {
   endSec: number;
 }
 
-/** What the probe found; sizes and rates are as shown, with the rotation applied. */
+/** Probe result; sizes and rates are those displayed, with the rotation applied. */
 export interface SourceInfo {
   durationSec: number;
   sizeBytes: number;
   /** Bits per second of the whole file. */
   bitrate: number;
-  /** What counts as 0, in seconds after the file's own start: its first frame, unless sound begins well before. */
+  /**
+   * Time of zero, in seconds after the file's own start: its first video frame, unless the audio begins well
+   * before.
+   */
   zeroSec: number;
   video: {
     streamIndex: number;
@@ -56,41 +59,43 @@ export interface SourceInfo {
     pixelFormat: string;
     width: number;
     height: number;
-    /** Clockwise degrees that the player must turn it by: 0, 90, 180 or 270. */
+    /** Clockwise rotation for display in degrees: 0, 90, 180 or 270. */
     rotation: number;
-    /** Mirrored top to bottom before it is turned. */
+    /** Whether the frame is flipped vertically before it is rotated. */
     isMirrored?: boolean;
-    /** Stored size, before it is turned, and the aspect ratio that it is shown with. Absent where an older version probed. */
+    /**
+     * Stored size before rotation, and display aspect ratio. Absent when an older version probed the file.
+     */
     frame?: { width: number; height: number; aspect: number };
-    /** Seconds after zero between which the file has frames. Absent where that is not known. */
+    /** Span of the video frames, in seconds after zero. Absent when unknown. */
     span?: Span;
     frameRate: number;
     isVariableFrameRate: boolean;
     range: VideoRange;
-    /** As ffprobe calls them (ITU-T H.273). Absent where the file does not say. */
+    /** Values as named by ffprobe (ITU-T H.273). Absent when the file has none. */
     primaries?: string;
     transfer?: string;
     matrix?: string;
     /** `tv` or `pc`. */
     levels?: string;
-    /** Of PQ: what it was made on, and how bright it is. Absent where the file does not say. */
+    /** Mastering display and light levels of PQ. Absent when the file has none. */
     hdr10?: Hdr10;
     isInterlaced: boolean;
     bitrate: number | null;
   };
-  /** The sounds that can be heard: the one that plays by default, then the others in the order of the file. */
+  /** Playable audio tracks: the default one first, then the others in file order. */
   audio: SourceAudio[];
   /** Tracks of text, in the order of the file. */
   captions: SourceCaptions[];
   chapters: { startSec: number; title: string }[];
-  /** What is left out of the file. */
+  /** Notes about parts of the file that are left out. */
   notes: ProcessingNote[];
   /**
-   * Why the top rung cannot be copied, or null when it can
+   * Reason why the top rung cannot be copied; null when it can
    * (docs/decisions/transcoding.md#copying-the-top-rendition).
    */
   copyRefusal: string | null;
-  /** It can be cut at its keyframes and joined again, frame for frame. */
+  /** Whether the video can be split at its keyframes and joined again without loss. */
   canSplit: boolean;
 }
 
@@ -101,14 +106,14 @@ export interface SourceAudio {
   channels: number;
   sampleRate: number;
   bitrate: number | null;
-  /** AAC-LC in mono, stereo or 5.1 that begins with the pictures, and whose settings stay the same. */
+  /** Whether the track is AAC-LC in mono, stereo or 5.1, begins with the video and has constant settings. */
   canCopy: boolean;
-  /** BCP 47; null where the file does not say. */
+  /** BCP 47; null when the file has none. */
   language: string | null;
   title: string | null;
-  /** It tells those who cannot see what happens. */
+  /** Audio description for viewers who cannot see. */
   isDescription: boolean;
-  /** Nobody can tell how its channels are to be mixed: the first two are heard. */
+  /** The channel layout is unknown, so the channels cannot be mixed: the first two are used. */
   isDiscrete?: boolean;
   /** Absent where that is not known. */
   span?: Span;
@@ -116,18 +121,18 @@ export interface SourceAudio {
 
 export interface SourceCaptions {
   streamIndex: number;
-  /** BCP 47; null where the file does not say. */
+  /** BCP 47; null when the file has none. */
   language: string | null;
   title: string | null;
-  /** Shown unless the viewer has chosen otherwise. */
+  /** Enabled unless the viewer has chosen another setting. */
   isDefault: boolean;
-  /** What only those need who do not know another language of the film, such as signs. */
+  /** Forced captions: translations of foreign-language passages and signs only. */
   isForced: boolean;
-  /** For those who do not hear: with sounds and speakers. */
+  /** Captions for deaf and hard-of-hearing viewers, with sounds and speakers. */
   isSdh: boolean;
 }
 
-/** Why a video lacks something of its file (docs/concepts/videos.md#notes). */
+/** Codes of differences between a file and its video (docs/concepts/videos.md#notes). */
 export const PROCESSING_NOTE_CODES = [
   'CAPTIONS_LEFT_OUT',
   'AUDIO_LEFT_OUT',
@@ -137,18 +142,20 @@ export const PROCESSING_NOTE_CODES = [
   'COLORS_DIFFER',
 ] as const;
 
-/** Something of a file that its video lacks or shows in another way. */
+/** Difference between a file and its video. */
 export interface ProcessingNote {
   code: (typeof PROCESSING_NOTE_CODES)[number];
-  /** For its owner. */
+  /** Message for the owner. */
   message: string;
 }
 
-/** One rendition of a sound to make. */
+/** Plan of one audio rendition. */
 export interface AudioPlan {
-  /** `audio` for what plays by default, `audio-1` for the next sound; `audio-1-surround` for its surround. */
+  /**
+   * `audio` for the default track, `audio-1` for the next one; `audio-1-surround` for its surround version.
+   */
   name: string;
-  /** Counts the sounds of the source, from 0. */
+  /** Index of the audio track in the source, from 0. */
   track: number;
   streamIndex: number;
   isCopy: boolean;
@@ -156,16 +163,16 @@ export interface AudioPlan {
   /** Bits per second. */
   bitrate: number;
   language: string | null;
-  /** How viewers find it; no two sounds have the same. */
+  /** Label in the player, unique among the audio renditions. */
   label: string;
   isDescription: boolean;
-  /** The first channels of the source as they are, instead of a mix. */
+  /** Uses the first channels of the source unchanged, instead of a mix. */
   isDiscrete?: boolean;
-  /** Silence comes before `startSec`, and after the track to `endSec`. Absent where that is not known. */
+  /** Padded with silence before `startSec`, and after the track to `endSec`. Absent when unknown. */
   span?: Span;
 }
 
-/** One video rung to make. */
+/** Plan of one video rung. */
 export interface RungPlan {
   /** `1080p`: the lines of the shorter side; `1080p-hevc`. */
   name: string;
@@ -175,29 +182,29 @@ export interface RungPlan {
   frameRate: number;
   /** Target, bits per second. */
   bitrate: number;
-  /** Taken from the source as it is. */
+  /** Copied from the source. */
   isCopy: boolean;
 }
 
-/** What is made of one source: highest rung first, and what is heard by default first. */
+/** Renditions of one source: highest rung first, and the default audio first. */
 export interface LadderPlan {
-  /** H.264: with these the video is READY. */
+  /** H.264 rungs: with these the video is READY. */
   rungs: RungPlan[];
-  /** The same in other codecs, made afterwards. */
+  /** Rungs in additional codecs, encoded after READY. */
   further: RungPlan[];
-  /** Seconds between keyframes that are ours, by what the pictures need; 2 where nobody has looked. */
+  /** Seconds between encoded keyframes, chosen by content; 2 when not analyzed. */
   keyframeSec?: number;
   audio: AudioPlan[];
 }
 
-/** A rung, or a sound that all rungs share, whose files are complete in `<outDir>/<name>/`. */
+/** Rung or shared audio rendition whose files are complete in `<outDir>/<name>/`. */
 export interface RenditionFiles {
   name: string;
   kind: 'VIDEO' | 'AUDIO';
   width: number | null;
   height: number | null;
   frameRate: number | null;
-  /** Of its playlist. */
+  /** Duration of its playlist. */
   durationSec: number;
   codecs: string;
   videoRange: VideoRange;
@@ -206,7 +213,7 @@ export interface RenditionFiles {
   /** Peak of the playlist of its keyframes, bits per second; null without one. */
   iframeBitrate: number | null;
   sizeBytes: number;
-  /** `init.mp4`, `index.m3u8`, `iframes.m3u8` with pictures, and the segments. */
+  /** `init.mp4`, `index.m3u8`, `iframes.m3u8` for video, and the segments. */
   files: string[];
 }
 
@@ -214,14 +221,14 @@ export interface TranscodeRun {
   /** Absolute path of the original. */
   input: string;
   source: SourceInfo;
-  /** Exists, is empty, and belongs to this run alone. */
+  /** Directory that exists, is empty, and is exclusive to this run. */
   outDir: string;
   signal: AbortSignal;
-  /** 0 to 1 of this run. */
+  /** Receives the progress of this run, 0 to 1. */
   onProgress?: (fraction: number) => void;
 }
 
-/** A piece of a long source, cut at a keyframe (docs/decisions/transcoding.md#long-sources-in-chunks). */
+/** Chunk of a long source, cut at a keyframe (docs/decisions/transcoding.md#long-sources-in-chunks). */
 export interface SourceChunk {
   index: number;
   file: string;
@@ -230,28 +237,34 @@ export interface SourceChunk {
 }
 
 /**
- * ffmpeg on users' files, under the guard of docs/decisions/untrusted-media.md. Every function rejects with a
- * `MediaFileError` when the file itself is at fault, and with the signal's reason when it was aborted; it never
- * leaves a program running.
+ * Transcoder of users' files, with ffmpeg under the guard of docs/decisions/untrusted-media.md. Every
+ * function rejects with a `MediaFileError` when the file itself is at fault, and with the signal's reason
+ * when it was aborted; it never leaves a program running.
  */
 export interface Transcoder {
-  /** Reports whether the other functions read the file by a copy alone: an animated WebP, or one whose timestamps jump. */
+  /**
+   * Reports whether the other functions need a copy of the file: an animated WebP, or a file whose timestamps
+   * jump.
+   */
   needsCopy(path: string, signal: AbortSignal): Promise<boolean>;
-  /** Makes it. @param dir exists, and belongs to the copy alone. @returns its path. */
+  /** Creates the copy. @param dir exists, and is exclusive to the copy. @returns its path. */
   makeCopy(path: string, dir: string, signal: AbortSignal): Promise<string>;
   probe(input: string, signal: AbortSignal): Promise<SourceInfo>;
   /**
-   * Pure. Never upscales.
+   * Plans the ladder. A pure function; never upscales.
    *
    * @param maxHeight of the plan: lines of the shorter side.
-   * @param further codecs beside H.264.
+   * @param further codecs in addition to H.264.
    */
   plan(source: SourceInfo, maxHeight: number, further?: readonly VideoCodec[]): LadderPlan;
-  /** The copied top rung and the given sounds: fractions of a second of work where they are copied too. */
+  /**
+   * Copies the top rung and creates the given audio; takes fractions of a second when the audio is copied
+   * too.
+   */
   copyTop(run: TranscodeRun & { rung: RungPlan; audio: AudioPlan[] }): Promise<RenditionFiles[]>;
   /**
-   * All given rungs and sounds in one process. `alignToSource` when a copied rung exists. H.264 is always SDR with 8
-   * bits; the other codecs keep 10 bits and HDR.
+   * Encodes all given rungs and audio renditions in one process. Requires `alignToSource` when a copied rung
+   * exists. H.264 is always 8-bit SDR; the other codecs keep 10 bits and HDR.
    */
   encode(
     run: TranscodeRun & {
@@ -263,26 +276,27 @@ export interface Transcoder {
     },
   ): Promise<RenditionFiles[]>;
   /**
-   * Looks at a few seconds of the pictures: fewer rungs where the lower ones are for nobody, and keyframes further apart
-   * where that saves much.
+   * Analyzes a few seconds of the video: drops lower rungs that save too little, and lengthens the keyframe
+   * interval where that saves much.
    *
-   * @param run `keep`: names of rungs that are made already.
+   * @param run `keep`: names of existing rungs.
    */
   refine(run: TranscodeRun & { ladder: LadderPlan; keep: readonly string[] }): Promise<LadderPlan>;
   /**
-   * The same, at least one rung, with the images of `images` made on the way of the pictures that are decoded anyway:
-   * their names in `<outDir>/img`, or null when that failed.
+   * Encodes like `encode`, with at least one rung, and creates the images of `images` from the frames decoded
+   * anyway.
+   * @returns their names in `<outDir>/img`; null images when that failed.
    */
   encodeWithImages(
     run: Parameters<Transcoder['encode']>[0],
   ): Promise<{ renditions: RenditionFiles[]; images: string[] | null }>;
-  /** The captions of the source as WebVTT on the clock of the file; null for a track that cannot be read. */
+  /** Extracts the captions of the source as WebVTT on the clock of the file; null for an unreadable track. */
   captions(run: TranscodeRun): Promise<(string | null)[]>;
-  /** null when the source cannot be cut exactly: encode the whole. */
+  /** Splits the source into chunks; null when it cannot be split exactly and must be encoded as a whole. */
   split(run: TranscodeRun & { chunkSec: number }): Promise<SourceChunk[] | null>;
   /**
-   * Encodes one chunk (`input`) of a source into `<outDir>/<rung>.mkv`; video only. `source` is that of the whole
-   * file. Keyframes are the source's: rungs that are made of the whole file need `alignToSource`.
+   * Encodes one chunk (`input`) of a source into `<outDir>/<rung>.mkv`; video only. `source` is that of the
+   * whole file. Keyframes are the source's: rungs encoded from the whole file need `alignToSource`.
    */
   encodeChunk(run: TranscodeRun & { chunk: SourceChunk; rungs: RungPlan[] }): Promise<void>;
   /** Joins the rung's encoded chunks, frame for frame. */
@@ -290,13 +304,14 @@ export interface Transcoder {
     run: Omit<TranscodeRun, 'input'> & { rung: RungPlan; chunks: SourceChunk[] },
   ): Promise<RenditionFiles>;
   /**
-   * `poster.jpg` at `posterAtSec`, or at a good place when null; with `storyboard` also `storyboard.vtt` with its
-   * `sb_001.jpg`…, and `preview.webp`, an animation of a few seconds, where this ffmpeg can write one.
+   * Creates `poster.jpg` at `posterAtSec`, or at a chosen position when null; with `storyboard` also
+   * `storyboard.vtt` with its `sb_001.jpg`…, and `preview.webp`, an animation of a few seconds, if this
+   * ffmpeg supports it.
    */
   images(run: TranscodeRun & { posterAtSec: number | null; storyboard: boolean }): Promise<string[]>;
 }
 
-/** The file is at fault: trying again cannot help. The message may be shown to its owner. */
+/** The file is at fault: a retry cannot help. The message may be shown to its owner. */
 export class MediaFileError extends Error {
   readonly code: VideoErrorCode;
 

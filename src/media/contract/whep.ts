@@ -1,4 +1,4 @@
-/** Somebody who wants to watch by WHEP (draft-ietf-wish-whep). */
+/** Offer of a client that wants to play by WHEP (draft-ietf-wish-whep). */
 export interface WhepOffer {
   sessionId: string;
   streamId: string;
@@ -7,31 +7,31 @@ export interface WhepOffer {
 }
 
 /**
- * Why nobody is shown anything: `OFFER` is not what can be answered, what is published cannot be shown by WebRTC
- * (`SIGNAL`), or as many watch as may (`FULL`).
+ * Reason for a rejected viewer: the offer is invalid or unsupported (`OFFER`), WebRTC cannot play the signal
+ * (`SIGNAL`), or the viewer limit is reached (`FULL`).
  */
 export type WhepRejection = 'OFFER' | 'SIGNAL' | 'FULL';
 
-/** What the media plane asks and tells of viewers by WHEP; filled by the composition root. */
+/** Port of the media plane to WHEP viewers; filled by the composition root. */
 export interface WhepPort {
-  /** A media node starts: the viewers of its former life are gone. */
+  /** Called when a media node starts: ends the viewer sessions of its previous process. */
   started(nodeId: string): Promise<void>;
   /**
-   * Takes what waits for an answer: nobody else is told the same.
+   * Claims the offers that wait for an answer: no other node gets them.
    *
-   * @param streamIds of those that are published here.
+   * @param streamIds streams published on this node.
    */
   take(nodeId: string, streamIds: readonly string[]): Promise<WhepOffer[]>;
   answered(sessionId: string, sdp: string): Promise<void>;
-  /** @param words for whoever has offered. */
+  /** @param words message for the client. */
   refused(sessionId: string, why: WhepRejection, words: string): Promise<void>;
   /**
-   * Tells how many bytes each viewer of the node was sent so far.
+   * Reports the number of bytes sent to each viewer of the node.
    *
-   * @returns the ids of those who may watch on.
+   * @returns the IDs of the sessions that may continue.
    */
   carried(nodeId: string, sent: ReadonlyMap<string, number>): Promise<ReadonlySet<string>>;
   ended(sessionId: string): Promise<void>;
-  /** This node has viewers by WHEP, now. */
+  /** Announces that this node serves WHEP viewers. */
   isThere(): void;
 }

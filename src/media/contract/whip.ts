@@ -1,6 +1,6 @@
 import type { PublishGrant } from './ingest.ts';
 
-/** Somebody who wants to publish by WHIP (RFC 9725). */
+/** Offer of a client that wants to publish by WHIP (RFC 9725). */
 export interface WhipOffer {
   sessionId: string;
   streamId: string;
@@ -8,24 +8,24 @@ export interface WhipOffer {
   offer: string;
 }
 
-/** What the media plane asks and tells of publishes by WHIP; filled by the composition root. */
+/** Port of the media plane to WHIP publishes; filled by the composition root. */
 export interface WhipPort {
-  /** A media node starts: the sessions of its former life are gone. */
+  /** Called when a media node starts: ends the sessions of its previous process. */
   started(nodeId: string): Promise<void>;
-  /** Takes what waits for an answer: nobody else is told the same. */
+  /** Claims the offers that wait for an answer: no other node gets them. */
   take(nodeId: string): Promise<WhipOffer[]>;
   answered(sessionId: string, sdp: string): Promise<void>;
-  /** @param words for whoever has offered. */
+  /** @param words message for the client. */
   refused(sessionId: string, words: string): Promise<void>;
-  /** The node carries its sessions. @returns the ids of those whose clients have not ended them. */
+  /** Renews the lease of the node's sessions. @returns the IDs of those whose clients have not ended them. */
   carried(nodeId: string): Promise<ReadonlySet<string>>;
   ended(sessionId: string): Promise<void>;
   /**
-   * What may be published to a stream now, whoever publishes to it already.
+   * Returns the grant for a publish to a stream, regardless of any current publisher.
    *
-   * @returns why nothing may, in words.
+   * @returns a message with the reason when nothing may be published.
    */
   admit(streamId: string): Promise<PublishGrant | string>;
-  /** This node takes publishes by WHIP, now. */
+  /** Announces that this node accepts WHIP publishes. */
   isThere(): void;
 }

@@ -2,24 +2,27 @@ import { availableParallelism } from 'node:os';
 import type { Hardware } from '../ffmpeg/hardware.ts';
 import { encodesInHardware, type LadderPlan } from './ladder.ts';
 
-/** What encodes for the processor. */
+/** Hardware encoder of the node. */
 export interface LiveHardware {
   hardware: Hardware;
-  /** Rungs at once. */
+  /** Maximum rungs encoded concurrently. */
   sessions: number;
 }
 
-/** What live transcodes may use of the node. */
+/** Capacity of the node for live transcodes. */
 interface Capacity {
-  /** CPU cores; three quarters of those of the machine unless told otherwise. */
+  /** CPU cores; three quarters of the machine's by default. */
   cores?: number;
   hardware?: () => LiveHardware | null;
 }
 
-/** The rest is for ingest, the API and the database: a transcode that falls behind is worse than none. */
+/**
+ * Share of the cores for transcodes. The rest is for ingest, the API and the database: a transcode that falls
+ * behind is worse than none.
+ */
 const TRANSCODE_SHARE = 0.75;
 
-/** What the plans that run have left of it. */
+/** Returns the capacity that the running plans leave. */
 export function remainingCapacity(
   { cores = availableParallelism() * TRANSCODE_SHARE, hardware }: Capacity,
   running: readonly LadderPlan[],

@@ -6,10 +6,13 @@ import { loadState } from './state.ts';
 import { publish } from './stream-folder.ts';
 
 const STATE_FILE = 'state.json';
-/** Longer than a broadcast waits for its encoder. */
+/** Age after which an idle folder is removed; longer than a broadcast waits for its encoder. */
 const FORGOTTEN_MS = 30 * 24 * 3_600_000;
 
-/** Makes the folder of all streams, or empties what a process before this one has left, and nobody came back to since `oldestMs`. */
+/**
+ * Creates the folder of all streams, or empties the stream folders left by an earlier process and unused
+ * since `oldestMs`.
+ */
 export async function emptyIdleFolders(
   { liveDir, log }: { liveDir: string; log: Pick<Logger, 'warn'> },
   oldestMs: number,
@@ -29,20 +32,20 @@ export async function emptyIdleFolders(
 }
 
 /**
- * Leaves of a stream its playlists without segments: it may still be live, and its numbers must not begin anew
- * (RFC 8216 6.2.2).
+ * Deletes the files of a stream except its playlists, emptied of segments: it may still be live, and its
+ * sequence numbers must not restart (RFC 8216 6.2.2).
  */
 export async function emptyFolder(folder: string): Promise<void> {
   const state = await loadState(join(folder, STATE_FILE));
   if (state === null) return rm(folder, { recursive: true, force: true });
-  // The media first: what is written needs room.
+  // Deletes the media first, because the writes below need disk space.
   for (const name of await readdir(folder)) {
     const isKept = name === STATE_FILE || name.endsWith('.m3u8');
     if (!isKept) await rm(join(folder, name), { recursive: true, force: true });
   }
-  // None is listed that was longer.
+  // The target duration can be reset because no segment is listed.
   const empty = { ...state, slots: [], targetDuration: TARGET_DURATION };
   if (state.slots.length > 0) await publish(folder, empty, { isNew: true, shown: new Map() });
-  // What the next broadcast has is not known: whoever comes waits for it.
+  // The renditions of the next broadcast are unknown: viewers wait for its master playlist.
   await rm(join(folder, 'master.m3u8'), { force: true });
 }

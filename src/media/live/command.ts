@@ -5,20 +5,20 @@ import { liveGuard } from '../ffmpeg/guard.ts';
 import { deviceArgs, type Hardware, liveEncoderOptions, uploadFilters } from '../ffmpeg/hardware.ts';
 import type { LadderPlan, Rung } from './ladder.ts';
 
-/** The video of a publish as its header describes it. */
+/** Video properties of a publish according to its header. */
 export type SourceVideo = Pick<VideoInfo, 'width' | 'height'> & Partial<Pick<VideoInfo, 'codec' | 'color'>>;
 
 export interface PackagerCommandInput {
   plan: LadderPlan;
-  /** The picture that was announced; null without one. */
+  /** Video as announced by the encoder; null without video. */
   source: SourceVideo | null;
   segmentSeconds: number;
-  /** How long a part is, but for the last before a keyframe. */
+  /** Length of a part; the last one before a keyframe may be shorter. */
   partSeconds: number;
   sourceTimeBase: FfmpegCapabilities['sourceTimeBase'];
   /** Encodes the rungs that the plan has for it. */
   hardware: Hardware | null;
-  /** The pipe that the first rung is written to; the others follow. */
+  /** File descriptor of the pipe for the first rung; the others follow. */
   firstFd: number;
 }
 
@@ -43,8 +43,9 @@ export function packagerArgs(input: PackagerCommandInput): string[] {
 }
 
 /**
- * Arguments of the run that makes the rungs below a source that is put into fragments without an ffmpeg
- * (docs/decisions/live-packaging.md#lower-qualities). Times stay as they come, so that the rungs fit the source.
+ * Returns the arguments of the run that creates the rungs below a source that is fragmented without ffmpeg
+ * (docs/decisions/live-packaging.md#lower-qualities). Timestamps are unchanged, so that the rungs align with
+ * the source.
  */
 export function scaledArgs(input: PackagerCommandInput): string[] {
   const { plan, firstFd } = input;
@@ -65,7 +66,7 @@ export function scaledArgs(input: PackagerCommandInput): string[] {
   ];
 }
 
-/** Fragments are handed over as soon as they are whole; each keyframe begins one. */
+/** Returns the arguments for fragments that are flushed when complete; each keyframe begins one. */
 function fragmentArgs({ partSeconds }: PackagerCommandInput, flags = ''): string[] {
   return [
     ...['-max_muxing_queue_size', '1024', '-f', 'mp4', '-flush_packets', '1'],
@@ -79,7 +80,7 @@ function inputArgs(input: PackagerCommandInput): string[] {
   return [
     ...['-v', 'warning', '-nostdin', ...(input.hardware === null ? [] : deviceArgs(input.hardware))],
     ...['-fflags', '+genpts'],
-    // Frames keep their own times: to wait until their rate is certain costs a second.
+    // Frames keep their timestamps: waiting for a reliable frame rate would cost a second.
     ...['-analyzeduration', '500000', '-probesize', '1000000', '-fpsprobesize', '0'],
     ...liveGuard(input.source),
     ...(silent ? ['-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'] : []),
@@ -111,8 +112,8 @@ function filterArgs({ plan, hardware, source }: PackagerCommandInput): string[] 
 }
 
 /**
- * Players guess the colors of an untagged rendition by its own size, so all renditions say what holds for the source. ffmpeg
- * knows what other codecs than H.264 say of themselves.
+ * Tags all renditions with the colors of the source, because players guess the colors of an untagged
+ * rendition by its size. For codecs other than H.264, ffmpeg knows the color description itself.
  */
 function describedColor(source: SourceVideo | null): string[] {
   if (source === null || !/^avc/.test(source.codec ?? '') || source.width === 0) return [];
@@ -129,7 +130,7 @@ function mapArgs(rung: Rung, index: number, plan: LadderPlan, hasVideo: boolean)
 
 function videoArgs(rung: Rung, input: PackagerCommandInput): string[] {
   if (rung.mode === 'copy') return ['-c:v', 'copy'];
-  // Next to a copied rung the cuts are the source's; without one they are ours, equal in all rungs.
+  // Segments are cut at the source's keyframes if a rung is copied; otherwise at ours, equal in all rungs.
   const copied = input.plan.rungs.some((other) => other.mode === 'copy');
   const keyframes = copied ? 'source' : `expr:gte(t,n_forced*${input.segmentSeconds})`;
   const kbps = rung.videoKbps;
@@ -161,6 +162,6 @@ function softwareOptions(level: string): Record<string, string> {
 function audioArgs(plan: LadderPlan): string[] {
   if (plan.audio === 'copy') return ['-c:a', 'copy'];
   if (plan.audio === 'encode') return ['-c:a', 'aac', '-b:a', '128k', '-ar', '48000', '-ac', '2'];
-  // The silence has no end of its own: it ends with the video.
+  // The silence is endless: it stops with the video.
   return ['-c:a', 'aac', '-b:a', '32k', '-shortest'];
 }

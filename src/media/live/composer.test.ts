@@ -24,7 +24,10 @@ interface Fixture {
   dir: string;
   clock: Clock & { advance(ms: number): void };
   open(): Promise<Composer>;
-  /** Media sequence, discontinuities and files of a public playlist, and the parts of the segment that is not whole. */
+  /**
+   * Media sequence numbers, discontinuities and files of a public playlist, and the parts of the incomplete
+   * segment.
+   */
   seen(rung: string): Promise<{ seqs: number[]; discs: number[]; files: string[]; openParts: number }>;
   /** Folders of the runs, the last one first. */
   runs(): Promise<string[]>;
@@ -80,7 +83,10 @@ function input(...rungs: string[]): EpochInput {
   };
 }
 
-/** What a packager writes of a rung: so many whole segments of four parts (the first is one), and so many parts of the next one. */
+/**
+ * Writes the output of a packager for one rung: `count` whole segments of four parts (the first of one), and
+ * `parts` parts of the next one.
+ */
 function write(sink: RungSink | undefined, count: number, parts = 1, { fromSec = 0 } = {}): void {
   assert.ok(sink);
   if (fromSec === 0) sink(initBytes());
@@ -97,7 +103,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-test('composer: an empty playlist and a master before the first segment', async () => {
+test('composer: writes an empty playlist and a master before the first segment', async () => {
   const { dir, open, seen } = await fixture();
   const composer = await open();
   await composer.beginEpoch(input('src', '480'));
@@ -107,7 +113,7 @@ test('composer: an empty playlist and a master before the first segment', async 
   assert.match(master, /\nsrc\/index\.m3u8\n[\s\S]*\n480\/index\.m3u8\n/);
 });
 
-test('composer: cuts at keyframes, and each rung goes as far as it has come', async () => {
+test('composer: cuts at keyframes, and each rung extends to its own progress', async () => {
   const { dir, open, seen, runs } = await fixture();
   const composer = await open();
   const [src, scaled] = await composer.beginEpoch(input('src', '480'));
@@ -134,7 +140,7 @@ test('composer: cuts at keyframes, and each rung goes as far as it has come', as
   assert.equal(await exists(join(run, 'src/s_000002.m4s')), false, 'it is not whole');
 });
 
-test('composer: the end of a run is the end of its last segments', async () => {
+test('composer: the end of a run ends its last segments', async () => {
   const { open, seen, runs } = await fixture();
   const composer = await open();
   const [src, scaled] = await composer.beginEpoch(input('src', '480'));
@@ -148,18 +154,18 @@ test('composer: the end of a run is the end of its last segments', async () => {
   assert.ok(await exists(join((await runs())[0] ?? '', '480/s_000001.m4s')));
 });
 
-test('composer: a killed process is continued with exactly one discontinuity', async () => {
+test('composer: continues after a killed process with exactly one discontinuity', async () => {
   const { open, seen, dir } = await fixture();
   const killed = await open();
   const [first] = await killed.beginEpoch(input('src'));
   write(first, 2, 1);
   await killed.poll();
-  // Nothing but the playlist and the file say that one more part has come.
+  // Only the playlist and the media file record the new part.
   const state = await readFile(join(dir, 'state.json'), 'utf8');
   first?.(fragmentBytes({ startSec: 4.5, durationSec: 0.5, isKey: false }));
   await killed.poll();
   assert.equal(await readFile(join(dir, 'state.json'), 'utf8'), state);
-  // A killed process leaves half a line behind.
+  // A killed process leaves a partial line.
   await appendFile(join(dir, 'src.m3u8'), '#EXT-X-PART:DURATION=0.5,UR');
 
   const composer = await open();
@@ -190,7 +196,7 @@ test('composer: the first segment does not wait for the second keyframe', async 
   };
   assert.match(await write(0, 0.75), /#EXTINF:0\.750000,\n[^\n]*s_000000/);
   assert.equal((await seen('src')).openParts, 0);
-  // Whoever comes now begins there, for there is no other keyframe.
+  // New viewers start there, because there is no other keyframe.
   const alone = await write(0.75, 4);
   assert.match(alone, /^#EXT-X-START:TIME-OFFSET=0$/m);
   assert.doesNotMatch(alone, /INDEPENDENT-SEGMENTS/);
@@ -203,7 +209,7 @@ test('composer: the first segment does not wait for the second keyframe', async 
   assert.match(await write(4.25, 40), /INDEPENDENT-SEGMENTS/);
 });
 
-test('composer: what another node has shown meanwhile is gone on from', async () => {
+test('composer: continues after segments that another node published since', async () => {
   const { dir, clock, seen } = await fixture();
   let kept: DvrPosition | null = null;
   const composer = await openComposer({ dir, clock, log, lastKept: async () => kept });
@@ -228,7 +234,7 @@ test('composer: what another node has shown meanwhile is gone on from', async ()
   );
 });
 
-test('composer: a state that cannot be read starts anew instead of failing', async () => {
+test('composer: an unreadable state is reset instead of failing', async () => {
   const { dir, open, seen } = await fixture();
   await (await open()).close();
   for (const broken of ['', '{"version":1}', '{"version":2,"slots":[]}', 'null']) {
@@ -240,7 +246,7 @@ test('composer: a state that cannot be read starts anew instead of failing', asy
   }
 });
 
-test('composer: a rung of an earlier epoch is still served', async () => {
+test('composer: serves a rung of an earlier epoch', async () => {
   const { dir, open, seen } = await fixture();
   const composer = await open();
   const [src, scaled] = await composer.beginEpoch(input('src', '720'));
@@ -254,7 +260,7 @@ test('composer: a rung of an earlier epoch is still served', async () => {
   assert.doesNotMatch(await readFile(join(dir, 'master.m3u8'), 'utf8'), /720\/index/);
 });
 
-test('composer: deletes a segment a minute after it left the window, and a folder that nothing refers to', async () => {
+test('composer: deletes a segment a minute after it left the window, and an unreferenced folder', async () => {
   const { dir, clock, open, seen, runs } = await fixture();
   const composer = await open();
   const [first] = await composer.beginEpoch(input('src'));
@@ -279,7 +285,7 @@ test('composer: deletes a segment a minute after it left the window, and a folde
   );
 });
 
-test('composer: what is no media ends the run and is not shown; the next run goes on', async () => {
+test('composer: invalid media ends the run and is not published; the next run continues', async () => {
   const { dir, clock, seen } = await fixture();
   const { log, errors } = errorLog();
   const composer = await openComposer({ dir, clock, log });
@@ -302,7 +308,7 @@ test('composer: what is no media ends the run and is not shown; the next run goe
   assert.deepEqual((await seen('src')).seqs, [0, 1, 2]);
 });
 
-test('composer: what cannot be written ends the run', async () => {
+test('composer: a write error ends the run', async () => {
   const { dir, clock, runs } = await fixture();
   const { log, errors } = errorLog();
   const composer = await openComposer({ dir, clock, log });

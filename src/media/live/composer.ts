@@ -24,11 +24,16 @@ export interface EpochInput {
   fps: number;
   segmentSeconds: number;
   lowLatency: LowLatency;
-  /** The rungs below the first are made beside it: they take its segments, or are left out. */
+  /**
+   * The rungs below the first come from a separate process: they use its segment boundaries, or are left out.
+   */
   follows?: boolean;
-  /** Called each time that rungs which follow the first have fallen too far behind it. */
+  /** Called each time rungs that follow the first have fallen too far behind it. */
   onLate?: () => void;
-  /** Called once, when what a packager writes is no media, or cannot be kept; nothing more of the run is shown. */
+  /**
+   * Called once when the packager's output is invalid media or cannot be stored; the rest of the run is
+   * discarded.
+   */
   onUnfit?: () => void;
 }
 
@@ -37,64 +42,64 @@ export interface ComposerOptions {
   dir: string;
   clock: Clock;
   log: Logger;
-  /** How long a segment is kept after it has left the window; 60 s unless told otherwise. */
+  /** Retention of a segment after it has left the window; 60 s by default. */
   retainMs?: number;
   /**
-   * What is kept of a stream, which may have been on another node before, or has been shown by one since (milliseconds
-   * since the Unix epoch); nothing when absent.
+   * Returns the last stored position of a stream, which may have been on another node before, or published by
+   * one since (milliseconds since the Unix epoch); none when absent.
    */
   lastKept?: ((streamId: string, sinceMs: number) => Promise<DvrPosition | null>) | undefined;
 }
 
-/** A finished segment, which begins with a keyframe, and what is needed to read it. */
+/** Finished segment that begins with a keyframe, and the files needed to read it. */
 export interface LatestSegment {
-  /** Of the run, which may go on. */
+  /** Folder of the run, which may still be active. */
   folder: string;
-  /** Names below it. */
+  /** File names in that folder. */
   initFile: string;
   file: string;
   /** Milliseconds since the Unix epoch. */
   startMs: number;
 }
 
-/** Segments that nothing is added to any more, oldest first: those of the window, and those that have just left it. */
+/** Completed segments, oldest first: those of the window, and those that have just left it. */
 export interface FinishedSegments {
-  /** The files are `<dir>/<epoch>/<rung>/<file>`, each beside its `init.mp4`. */
+  /** The files are `<dir>/<epoch>/<rung>/<file>`, each in a folder with its `init.mp4`. */
   dir: string;
   slots: readonly LiveSlot[];
 }
 
-/** Takes what a run of the packager writes of one rung, as it comes. */
+/** Sink for the packager's output of one rung. */
 export type RungSink = (bytes: Buffer) => void;
 
 /**
- * Cuts what the packager runs of one stream write into segments and parts, and writes the public playlists:
- * `master.m3u8`, `<rung>.m3u8` and `state.json`. Every call waits for the one before it, so a stream has one writer.
+ * Composer of the public playlists: splits the output of a stream's packager runs into segments and parts,
+ * and writes `master.m3u8`, `<rung>.m3u8` and `state.json`. Calls are serialized, so a stream has one writer.
  */
 export interface Composer {
-  /** Ends the run before, then opens a new folder. @returns where each rung's media goes, in the order of the rungs. */
+  /** Ends the previous run, then opens a new folder. @returns the sinks of the rungs, in order. */
   beginEpoch(input: EpochInput): Promise<RungSink[]>;
-  /** What makes the rungs that follow the first begins anew. @returns where their media goes from now on. */
+  /** Restarts the rungs that follow the first. @returns the new sinks for their media. */
   restartFollowers(): Promise<RungSink[]>;
   /** The frame rate has become known. */
   setFps(fps: number): Promise<void>;
-  /** Resolves when all that has come is in the playlists. */
+  /** Resolves when all received media is in the playlists. */
   poll(): Promise<void>;
-  /** The run has ended: what there is of its last segments is all of them. */
+  /** Ends the run and completes its last segments. */
   endEpoch(): Promise<void>;
-  /** Of the run that is on. */
+  /** Returns the progress of the current run. */
   packaged(): Packaged;
-  /** The newest finished segment, of the smallest rung; null before there is one. */
+  /** Returns the newest finished segment of the smallest rung; null before there is one. */
   latest(): LatestSegment | null;
   finished(): FinishedSegments;
-  /** Deletes what has been out of the window for long enough. */
+  /** Deletes segments whose retention after leaving the window has ended. */
   prune(): Promise<void>;
   close(): Promise<void>;
 }
 
 const RETAIN_MS = 60_000;
 const AAC_LC = 'mp4a.40.2';
-/** What may wait for the disk: some seconds of the highest bitrates. */
+/** Maximum bytes queued for the disk: a few seconds of the highest bitrates. */
 const WAITING_MAX_BYTES = 2 ** 27;
 
 export async function openComposer(options: ComposerOptions): Promise<Composer> {
@@ -104,18 +109,18 @@ export async function openComposer(options: ComposerOptions): Promise<Composer> 
   return new StreamComposer(options, state);
 }
 
-/** The run that is on. */
+/** Current run. */
 interface Present {
   run: Run;
   input: EpochInput;
-  /** Of the sinks of the rungs that follow: what those before say is no longer taken. */
+  /** Generation of the follower sinks: output of earlier ones is discarded. */
   turn: number;
 }
 
 class StreamComposer implements Composer {
   readonly #options: ComposerOptions;
   readonly #state: LiveState;
-  /** What the files hold, to leave those alone that have not changed. */
+  /** Current content of the files, to skip unchanged ones. */
   readonly #shown = new Map<string, PublishedState>();
   #queue: Promise<unknown> = Promise.resolve();
   #queuedPoll: Promise<void> | null = null;
@@ -271,7 +276,7 @@ class StreamComposer implements Composer {
     await this.#publish(true);
   }
 
-  /** @param isNew segments have begun or ended, which a new process has to know. */
+  /** @param isNew segments have begun or ended, which must be in the stored state. */
   async #publish(isNew: boolean): Promise<void> {
     const { dir, clock } = this.#options;
     if (isNew) slideWindow(this.#state, clock.ms());

@@ -6,9 +6,9 @@ import type { ScaledRungs } from './scaled-rungs.ts';
 import { endsWithin } from './supervisor.ts';
 
 export interface DirectPackagerOptions {
-  /** Gives one run the publish, from its last keyframe on. Frames may be gathered for so long. */
+  /** Feeds the publish to one run, starting at its last keyframe. Frames may be batched for `gatherMs`. */
   feed: (reader: Writable, gatherMs?: number) => void;
-  /** The picture that was announced; null without one. */
+  /** Video as announced by the encoder; null without video. */
   picture: { width: number; height: number } | null;
   hasSound: boolean;
   partMs: number;
@@ -16,19 +16,22 @@ export interface DirectPackagerOptions {
   fps: number;
   composer: Pick<Composer, 'beginEpoch' | 'endEpoch' | 'setFps'>;
   log: Logger;
-  /** Makes the rungs below the first. */
+  /** Encodes the rungs below the first. */
   scaled?: ScaledRungs;
-  /** Called once when what is published has no place in a file. */
+  /** Called once when the published media cannot be stored in fragmented MP4. */
   onGiveUp?: () => void;
 }
 
 type RunEnd = 'over' | 'changed' | 'failed';
 
 const EOF_WAIT_MS = 1000;
-/** A header that changes with each frame must not begin a run with each, and an ffmpeg for what is scaled. */
+/**
+ * Minimum length of a run: a header that changes with each frame must not start a new run, and an ffmpeg for
+ * the scaled rungs, each time.
+ */
 const RUN_MIN_MS = 1000;
 
-/** Puts a publish into fragments as it comes, without an ffmpeg. A publish that is coded otherwise begins a new epoch. */
+/** Packager that fragments a publish without ffmpeg. A change of codec settings begins a new epoch. */
 export class DirectPackager {
   readonly #options: DirectPackagerOptions;
   readonly #stopped = Promise.withResolvers<void>();
@@ -42,12 +45,12 @@ export class DirectPackager {
     this.#fps = options.fps;
   }
 
-  /** Of what makes the rungs below the source; 0 where there are none. */
+  /** Returns the process ID of the scaler; 0 when there is none. */
   pid(): number {
     return this.#options.scaled?.pid() ?? 0;
   }
 
-  /** It is given up at its first failure. */
+  /** Always false: the first failure is final. */
   failing(): boolean {
     return false;
   }
@@ -99,17 +102,20 @@ export class DirectPackager {
     if (sink === undefined || this.#isStopped) return 'over';
     const { reader, muxer } = this.#reader(sink, ended.resolve);
     scaled?.start(below, () => ended.resolve('changed'));
-    // It is no other process that each frame would wake.
+    // No batching: the reader is in this process, so a frame does not wake another one.
     feed(reader, 0);
     const end = await Promise.race([ended.promise, this.#stopped.promise.then((): RunEnd => 'over')]);
     muxer.end();
     reader.destroy();
-    // What is published goes on after a change, and is waited for by nobody.
+    // After a change the publish continues, so there is no end of file to wait for.
     await scaled?.stop(end === 'over' ? this.#eofWaitMs : 0);
     return end;
   }
 
-  /** Where the ingest writes to: all is taken at once, so nothing ever waits in it. */
+  /**
+   * Creates the writable that the ingest writes to. It accepts all data immediately, so nothing is ever
+   * buffered in it.
+   */
   #reader(sink: RungSink, onEnd: (end: RunEnd) => void): { reader: Writable; muxer: SourceMuxer } {
     const { picture, hasSound, partMs, scaled, log } = this.#options;
     const now = () => performance.now();

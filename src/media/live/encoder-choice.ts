@@ -4,14 +4,16 @@ import { encodesInHardware, type LadderPlan, toSoftwarePlan } from './ladder.ts'
 
 export interface EncoderChoiceOptions {
   plan: LadderPlan;
-  /** What the plan counts on; null where it counts on none. */
+  /** Hardware that the plan uses; null when it uses none. */
   hardware: Hardware | null;
   log: Logger;
-  /** Called once, when it leaves the hardware. */
+  /** Called once, when it switches to software. */
   onSoftware?: (() => void) | undefined;
 }
 
-/** What a publish is encoded by: the hardware until a run with it ends by itself, for whatever reason, and then the software. */
+/**
+ * Encoder of a publish: the hardware until a run with it ends by itself, for any reason, and then software.
+ */
 export class EncoderChoice {
   readonly #options: EncoderChoiceOptions;
   #plan: LadderPlan;
@@ -25,12 +27,12 @@ export class EncoderChoice {
     return this.#plan;
   }
 
-  /** null when the plan has nothing for it. */
+  /** Returns the hardware; null when the plan does not use it. */
   hardware(): Hardware | null {
     return this.#plan.rungs.some(encodesInHardware) ? this.#options.hardware : null;
   }
 
-  /** A run has ended by itself. @returns whether the next one encodes otherwise. */
+  /** Records that a run has ended by itself. @returns whether the next one uses another encoder. */
   failed(): boolean {
     const { log, onSoftware } = this.#options;
     const left = this.hardware();

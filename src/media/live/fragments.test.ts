@@ -14,7 +14,7 @@ const FRAGMENTS = [
 ];
 const STREAM = Buffer.concat([INIT, ...FRAGMENTS.map(fragmentBytes)]);
 
-/** What comes out of it, and what it says in the end. */
+/** Returns the parsed items and the final error. */
 function read(chunks: Buffer[]): { pieces: (Init | Fragment)[]; error: unknown } {
   const reader = createFragmentReader();
   const pieces: (Init | Fragment)[] = [];
@@ -31,7 +31,7 @@ function cutAt(bytes: Buffer, places: number[]): Buffer[] {
   return cuts.slice(1).map((end, index) => bytes.subarray(cuts[index], end));
 }
 
-test('fragments: header and fragments with the times of the picture, however the bytes come', () => {
+test('fragments: returns header and fragments with the video timestamps, however the bytes are split', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(STREAM.length), { maxLength: 30 }), (places) => {
       const { pieces, error } = read(cutAt(STREAM, places));
@@ -54,7 +54,7 @@ test('fragments: header and fragments with the times of the picture, however the
   );
 });
 
-test('fragments: what is no such stream is refused, and nothing is believed of it', () => {
+test('fragments: rejects an invalid stream and trusts none of its values', () => {
   const bit = fc.record({ at: fc.nat(STREAM.length - 1), value: fc.nat(255) });
   fc.assert(
     fc.property(fc.array(bit, { minLength: 1, maxLength: 5 }), fc.nat(STREAM.length), (bits, place) => {
@@ -71,7 +71,7 @@ test('fragments: what is no such stream is refused, and nothing is believed of i
   );
 });
 
-test('fragments: neither memory nor time is spent on a box that is too large', () => {
+test('fragments: an oversized box costs neither memory nor time', () => {
   const huge = (type: string, size: bigint) => {
     const head = Buffer.alloc(16);
     head.writeUInt32BE(1);
@@ -94,7 +94,7 @@ test('fragments: neither memory nor time is spent on a box that is too large', (
   }
 });
 
-test('fragments: sound whose picture is away is not where anybody begins; sound alone is', () => {
+test('fragments: audio whose video is missing is not independent; audio-only streams are', () => {
   const head = { width: 0, height: 0, entry: Buffer.alloc(8) };
   const video = { ...head, trackId: 1, isVideo: true, timescale: 90_000 };
   const audio = { ...head, trackId: 2, isVideo: false, timescale: 48_000 };

@@ -1,25 +1,25 @@
 /**
- * Takes a fragmented MP4 stream apart (ISO/IEC 14496-12): its header, and then each `moof` with its `mdat`. The program
- * that writes the stream has read what a stranger sends, so nothing in it is trusted.
+ * Parser for a fragmented MP4 stream (ISO/IEC 14496-12): its header, and then each `moof` with its `mdat`.
+ * The program that writes the stream has processed untrusted input, so the stream is not trusted.
  */
 
-/** What a player needs before the first fragment: `ftyp` and `moov`. */
+/** Initialization segment that a player needs before the first fragment: `ftyp` and `moov`. */
 export interface Init {
   type: 'init';
   bytes: Buffer;
 }
 
-/** A `moof` and its `mdat`. Times are those of the picture, or of the sound where there is none. */
+/** A `moof` and its `mdat`. Times are those of the video, or of the audio when there is no video. */
 export interface Fragment {
   type: 'fragment';
   bytes: Buffer;
   startSec: number;
   durationSec: number;
-  /** When its first frame is shown, which is later than it begins where frames are shown in another order. */
+  /** Presentation time of its first frame, later than `startSec` when frames are reordered. */
   shownSec: number;
-  /** It begins with a keyframe; where there is no picture at all, always. */
+  /** The fragment begins with a keyframe; always true when the stream has no video. */
   isIndependent: boolean;
-  /** There is a picture, and nothing of it in here. */
+  /** The stream has video, but this fragment has none. */
   isSoundAlone?: true;
 }
 
@@ -29,10 +29,10 @@ export class InvalidFragmentsError extends Error {
 
 export interface FragmentReader {
   /**
-   * Takes bytes as they come, cut anywhere.
+   * Parses bytes of any chunking.
    *
-   * @returns what has become complete with them.
-   * @throws {InvalidFragmentsError} when they are no such stream; the reader is of no use any more.
+   * @returns the items completed by these bytes.
+   * @throws {InvalidFragmentsError} when the stream is invalid; the reader cannot be used afterwards.
    */
   push(bytes: Buffer): (Init | Fragment)[];
 }
@@ -47,13 +47,13 @@ interface Track {
 
 interface Box {
   type: string;
-  /** Of the box, and of what is in it. */
+  /** Offsets of the box and of its content. */
   start: number;
   body: number;
   end: number;
 }
 
-/** What may stand at the top, and how large it may be. */
+/** Boxes allowed at the top level, and their maximum sizes. */
 const MAX_BYTES: Readonly<Record<string, number>> = {
   ...Object.fromEntries(['ftyp', 'styp', 'sidx', 'prft', 'free', 'mfra'].map((type) => [type, 2 ** 20])),
   moov: 2 ** 20,
@@ -63,7 +63,7 @@ const MAX_BYTES: Readonly<Record<string, number>> = {
 };
 const HEADER_BYTES = 8;
 const LARGE_HEADER_BYTES = 16;
-/** No fragment of ours has more. */
+/** Maximum duration of our fragments. */
 const MAX_SECONDS = 60;
 const NON_SYNC_SAMPLE = 0x1_0000;
 
@@ -74,7 +74,7 @@ export function createFragmentReader(): FragmentReader {
 class BoxReader implements FragmentReader {
   #chunks: Buffer[] = [];
   #held = 0;
-  /** So many bytes complete the next box, or its head. */
+  /** Bytes needed to complete the next box or its header. */
   #needed = HEADER_BYTES;
   #ftyp: Buffer | null = null;
   #tracks: Track[] | null = null;
@@ -126,14 +126,14 @@ class BoxReader implements FragmentReader {
   }
 }
 
-/** Both, one after the other; without a copy where they lie so already. */
+/** Joins two buffers; without a copy when they are already contiguous. */
 function joined(first: Buffer, second: Buffer): Buffer {
   const isOne = first.buffer === second.buffer && first.byteOffset + first.length === second.byteOffset;
   if (!isOne) return Buffer.concat([first, second]);
   return Buffer.from(first.buffer, first.byteOffset, first.length + second.length);
 }
 
-/** The box at the top that begins there; null when its head is not complete. */
+/** Returns the top-level box at this offset; null when its header is incomplete. */
 function boxAt(bytes: Buffer, at: number): Box | null {
   if (at + HEADER_BYTES > bytes.length) return null;
   const box = readBox(bytes, at);
@@ -176,7 +176,7 @@ function childOf(bytes: Buffer, parent: Box, ...path: string[]): Box | null {
   return found;
 }
 
-/** A number of `size` bytes, which must lie in the box. */
+/** Reads an integer of `size` bytes, which must lie within the box. */
 function numberAt(bytes: Buffer, box: Box, offset: number, size: 1 | 3 | 4 | 8 = 4): number {
   const at = box.body + offset;
   if (at + size > box.end) throw new InvalidFragmentsError(`${box.type} is too short`);
@@ -211,7 +211,7 @@ function tracksOf(bytes: Buffer): Track[] {
   return tracks;
 }
 
-/** Version 1 has times of 8 bytes. */
+/** Reports whether the box has 8-byte times, as in version 1. */
 function isLong(bytes: Buffer, box: Box): boolean {
   return numberAt(bytes, box, 0, 1) === 1;
 }
@@ -233,7 +233,7 @@ function factsOf(bytes: Buffer, tracks: readonly Track[]): Omit<Fragment, 'bytes
   const { startSec, durationSec } = best.facts;
   if (!(durationSec <= MAX_SECONDS && Number.isSafeInteger(Math.round(startSec * 1000))))
     throw new InvalidFragmentsError('a fragment of impossible length');
-  // Nobody can begin to watch with it.
+  // Playback cannot start without video.
   if (!best.track.isVideo && tracks.some(({ isVideo }) => isVideo))
     return { ...best.facts, isIndependent: false, isSoundAlone: true };
   return best.facts;
@@ -261,7 +261,7 @@ function trackFacts(bytes: Buffer, traf: Box, header: Box, track: Track): Omit<F
   };
 }
 
-/** Of `tfhd` (8.8.7), or else of the track. */
+/** Returns the defaults of `tfhd` (8.8.7), or else those of the track. */
 function sampleDefaults(bytes: Buffer, header: Box, track: Track): { duration: number; flags: number } {
   const has = numberAt(bytes, header, 1, 3);
   let at = 8;

@@ -11,7 +11,7 @@ const LEVELS = [
   { level: '5.2', frame: 36_864, second: 2_073_600 },
 ] as const;
 
-/** The lowest level that holds the picture; `5.2` when none does. */
+/** Returns the lowest H.264 level for this resolution and frame rate; `5.2` when none fits. */
 export function h264Level(width: number, height: number, fps: number): string {
   const frame = Math.ceil(width / 16) * Math.ceil(height / 16);
   const fits = LEVELS.find((entry) => frame <= entry.frame && frame * fps <= entry.second);

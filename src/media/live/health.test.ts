@@ -44,10 +44,10 @@ function watched({
     ).issues;
 }
 
-/** More than so large a picture needs, by less than a fifth. */
+/** Bitrate above the minimum for this resolution, by less than a fifth. */
 const NEARLY_KBPS = 440;
 
-test('BITRATE_LOW: too few bits for the picture, for ten seconds', () => {
+test('BITRATE_LOW: appears after ten seconds of too low a bitrate for the resolution', () => {
   const look = watched();
   assert.deepEqual(look(0, { bitrateKbps: 300 }), []);
   assert.deepEqual(look(9.9, { bitrateKbps: 300 }), []);
@@ -57,7 +57,7 @@ test('BITRATE_LOW: too few bits for the picture, for ten seconds', () => {
   assert.deepEqual(look(12, { bitrateKbps: 300 }), [], 'it begins anew');
 });
 
-test('TRANSCODE_LAG: what is encoded falls behind what comes; a copy does not', () => {
+test('TRANSCODE_LAG: appears when encoding falls behind the ingest; never for a copy', () => {
   const look = watched({ maxRungs: 2 });
   for (let sec = 2; sec < 60; sec++)
     assert.deepEqual(look(sec, {}, Math.floor(sec / 2) * 2 - 2), [], `${sec}`);

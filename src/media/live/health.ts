@@ -2,32 +2,32 @@ import type { IngestSession, IngestStats, LiveIssue, StreamHealth, VideoInfo } f
 import type { LadderPlan } from './ladder.ts';
 import type { Packaged } from './run.ts';
 
-/** Beyond, segments are long and viewers far behind. */
+/** Keyframe interval above which segments are long and viewers far behind. */
 export const LONG_KEYFRAME_MS = 4250;
-/** Below, a moving picture falls apart whatever the encoder. Bits for each point and frame. */
+/** Bits per pixel and frame below which moving video breaks up with any encoder. */
 const POOR_BITS = 0.015;
-/** So much more than that it takes until all is well again. */
+/** Factor above the minimum at which the issue ends. */
 const ENOUGH_SHARE = 1.2;
-/** What is above 30 frames a second needs half as much more: such frames resemble each other. */
+/** Frame rate above which each additional frame counts half, because such frames resemble each other. */
 const PLAIN_FPS = 30;
 const PATIENCE_MS = 10_000;
 const LAG_MS = 3000;
 
-/** Of one stream as it is now. */
+/** Current state of one stream. */
 interface Facts {
   session: IngestSession;
   stats: IngestStats | null;
-  /** Null when nothing packages it. */
+  /** Null when nothing is packaged. */
   plan: LadderPlan | null;
   failure: LiveIssue | null;
-  /** Of this run. */
+  /** Progress of the current run. */
   packaged: Packaged | null;
 }
 
-/** What is wrong with a signal for some time. Times are milliseconds of a clock that never goes back. */
+/** Detector of persistent problems of a signal. Times are milliseconds of a monotonic clock. */
 export class SignalWatch {
   #poorSinceMs: number | null = null;
-  /** The smallest lead of the ingest over the packager, and the run that it was seen in. */
+  /** Smallest lead of the ingest over the packager, with the run in which it was measured. */
   #lead: { run: LadderPlan; ms: number } | null = null;
 
   look(facts: Facts, nowMs: number): StreamHealth {
@@ -54,7 +54,7 @@ export class SignalWatch {
 
   #isPoor({ session: { video }, stats }: Facts, nowMs: number): boolean {
     const isShown = this.#poorSinceMs !== null && nowMs - this.#poorSinceMs >= PATIENCE_MS;
-    // What is just enough for a moment does not take the word away.
+    // Hysteresis: a bitrate that is just sufficient does not end the issue.
     const share = isShown ? ENOUGH_SHARE : 1;
     const isPoor =
       video !== undefined && stats !== null && stats.bitrateKbps < share * poorKbps(video, stats.fps);
@@ -66,7 +66,10 @@ export class SignalWatch {
     return nowMs - this.#poorSinceMs >= PATIENCE_MS;
   }
 
-  /** The packager takes in less than comes: what is behind grows by more than a segment in the making. */
+  /**
+   * Reports whether the packager is slower than the ingest: its backlog has grown by more than the segment
+   * being written.
+   */
   #lags({ plan, stats, packaged }: Facts): boolean {
     if (plan === null || plan.cores === 0 || stats === null || packaged === null || packaged.ms === 0) {
       this.#lead = null;

@@ -43,7 +43,7 @@ function shape(plan: LadderPlan): string {
 const NEW = { enhancedFlv: true, enhancedFlv2: true };
 const UNSIZED = { width: 0, height: 0, fps: 0, isEnhanced: true } as const;
 
-/** Where ffmpeg can read it. */
+/** Builds an HEVC input on a node whose ffmpeg can read it. */
 function hevc(width: number, height: number, changes: Partial<LadderInput> = {}): LadderInput {
   const video = { codec: 'hvc1.1.6.L93', width, height, fps: 30, isEnhanced: true } as const;
   return input(width, height, { abilities: NEW, video, ...changes });
@@ -206,7 +206,7 @@ for (const entry of cases) {
   });
 }
 
-test('ladder: a transcode that the node cannot do refuses the publish', () => {
+test("ladder: a transcode beyond the node's capacity rejects the publish", () => {
   const result = planLadder(input(1920, 1080, { grant: free, coresLeft: 0.1 }));
   assert.deepEqual(result, { ok: false, issue: 'NO_TRANSCODE_CAPACITY' });
 });
@@ -233,7 +233,7 @@ const accepted: [string, Partial<LadderInput>, { old: 'direct' | 'refused' | 're
   ['G.711', { audio: { ...AAC, codec: 'pcm_alaw' } }, { old: 'refused', current: false }],
 ];
 for (const [name, media, expected] of accepted) {
-  test(`ladder: ${name} where ffmpeg can read it, and elsewhere`, () => {
+  test(`ladder: ${name} depends on whether ffmpeg can read it`, () => {
     const old = planLadder(input(640, 360, media));
     assert.equal(old.ok ? (old.plan.isDirect ? 'direct' : 'read') : 'refused', expected.old);
     const current = planLadder(input(640, 360, { ...media, abilities: NEW, maxRungs: 0 }));
@@ -257,7 +257,7 @@ for (const [name, media, expected] of accepted) {
   });
 }
 
-test('ladder: Opus is copied beside a copied picture, in all renditions, and encoded with an encoded one', () => {
+test('ladder: Opus is copied with copied video, in all renditions, and encoded with encoded video', () => {
   const opus = { abilities: NEW, audio: { ...AAC, codec: 'opus', isEnhanced: true as const }, maxRungs: 1 };
   const copied = planned(input(640, 480, opus));
   assert.deepEqual([shape(copied), copied.audio], ['src=640x480 360*=480x360', 'copy']);
@@ -268,7 +268,7 @@ test('ladder: Opus is copied beside a copied picture, in all renditions, and enc
   assert.deepEqual(planned(hevc(640, 480, opus)).issues, ['CODEC_TRANSCODED', 'CODEC_NOT_EVERYWHERE']);
 });
 
-test('ladder: audio is copied, encoded or made up', () => {
+test('ladder: audio is copied, encoded or replaced by silence', () => {
   assert.equal(planned(input(640, 360)).audio, 'copy');
   assert.equal(planned(input(640, 360, { audio: { ...AAC, codec: 'mp3' } })).audio, 'encode');
   assert.equal(planned(input(640, 360, { audio: undefined })).audio, 'silent');
@@ -277,7 +277,7 @@ test('ladder: audio is copied, encoded or made up', () => {
   assert.equal(audioOnly.rungs[0]?.videoCodec, null);
 });
 
-test('ladder: learning the frame rate does not ask for another run, a capped one does', () => {
+test('ladder: learning the frame rate does not require another run, a capped one does', () => {
   const size = { codec: 'avc1.640028', width: 1920, height: 1080 };
   const key = (fps: number): string => planKey(planned(input(1920, 1080, { video: { ...size, fps } })));
   assert.equal(key(0), key(30));
@@ -285,7 +285,7 @@ test('ladder: learning the frame rate does not ask for another run, a capped one
   assert.notEqual(key(0), key(120));
 });
 
-test('ladder: what is learnt of the source counts in the load of the rungs that run', () => {
+test('ladder: source properties learned later count in the load of the running rungs', () => {
   const at = (fps: number, coresLeft: number) =>
     planned(
       input(1920, 1080, { coresLeft, video: { codec: 'avc1.640028', width: 1920, height: 1080, fps } }),
@@ -300,7 +300,7 @@ test('ladder: what is learnt of the source counts in the load of the rungs that 
   assert.equal(updatePlan(latest, at(60, 100), undefined).cores, 0);
 });
 
-test('ladder: who can play it goes by the rungs that run, not by those that there is room for now', () => {
+test('ladder: codec issues follow the running rungs, not the current capacity', () => {
   const [alone, beside] = [planned(hevc(1920, 1080, { coresLeft: 0 })), planned(hevc(1920, 1080))];
   assert.equal(planKey(alone), planKey(beside));
   const late = planned(hevc(1920, 1080, { coresLeft: 0, longKeyframeInterval: true }));
@@ -310,7 +310,7 @@ test('ladder: who can play it goes by the rungs that run, not by those that ther
 
 const inHardware = ({ rungs }: LadderPlan) => rungs.filter(encodesInHardware).map(({ name }) => name);
 
-test('ladder: hardware takes the largest rungs for which it has room, and they cost little of the processor', () => {
+test('ladder: hardware encodes the largest rungs that fit, at a low CPU cost', () => {
   const at = (sessionsLeft: number, changes: Partial<LadderInput> = {}) =>
     planned(input(1920, 1080, { sessionsLeft, ...changes }));
   assert.deepEqual(
@@ -319,19 +319,19 @@ test('ladder: hardware takes the largest rungs for which it has room, and they c
   );
   assert.deepEqual(inHardware(at(1, { grant: free })), ['src'], 'a top that is encoded comes first');
   assert.ok(at(8).cores < at(1).cores && at(1).cores < at(0).cores);
-  // What the processor has no room for, the hardware makes.
+  // The hardware encodes the rungs for which the CPU has no capacity.
   assert.equal(shape(at(0, { coresLeft: 0.3 })), 'src=1920x1080 480*=854x480');
   assert.equal(shape(at(8, { coresLeft: 0.3 })), 'src=1920x1080 720*=1280x720 480*=854x480 360*=640x360');
 });
 
-test('ladder: without the hardware that has failed, a plan keeps its rungs and costs what they cost in software', () => {
+test('ladder: after a hardware failure, a plan keeps its rungs and has their software cost', () => {
   const plain = planned(input(1920, 1080));
   const left = toSoftwarePlan(planned(input(1920, 1080, { sessionsLeft: 2 })));
   assert.deepEqual(left.rungs, plain.rungs);
   assert.ok(Math.abs(left.cores - plain.cores) < 1e-9);
 });
 
-test('ladder: the sessions of the hardware are shared by all broadcasts', () => {
+test('ladder: all broadcasts share the hardware sessions', () => {
   const hardware = { kind: 'nvenc', device: null, nodes: [], can: ['H264', 'LIVE'] } as const;
   const running = [planned(input(1920, 1080, { sessionsLeft: 2 }))];
   const left = (can: Hardware['can'], sessions: number) =>

@@ -2,7 +2,7 @@ import type { AudioInfo, LiveIssue, PublishGrant, VideoInfo } from '../contract/
 import type { FfmpegCapabilities } from '../ffmpeg/check.ts';
 import { h264Codec, h264Level } from './h264.ts';
 
-/** One variant of the public master. The top one is always named `src`. */
+/** Variant of the public master. The top one is always named `src`. */
 export interface Rung {
   name: string;
   mode: 'copy' | 'encode';
@@ -25,14 +25,14 @@ export interface LadderPlan {
   audio: 'copy' | 'encode' | 'silent';
   /** 0 while it is not known. */
   fps: number;
-  /** Set when frames must be dropped to the ceiling. */
+  /** Frame rate limit; set when frames must be dropped. */
   capFps: number | null;
-  /** Encoded rungs are made of frames without fields. */
+  /** Encoded rungs are deinterlaced. */
   deinterlaces?: true;
   issues: LiveIssue[];
   /** Estimated load in CPU cores; 0 when nothing is decoded. */
   cores: number;
-  /** The source is put into fragments without an ffmpeg, and given up where it has no place in them. */
+  /** The source is fragmented without ffmpeg; fails when it cannot be stored in fragments. */
   isDirect?: true;
 }
 
@@ -42,9 +42,9 @@ export interface LadderInput {
   grant: PublishGrant;
   /** `LIVE_MAX_RUNGS`: scaled rungs below the source; 0 is copy only. */
   maxRungs: number;
-  /** What the node has left, in CPU cores. */
+  /** Free capacity of the node, in CPU cores. */
   coresLeft: number;
-  /** Rungs that its hardware still encodes; 0 without any. */
+  /** Free hardware sessions, one for each rung; 0 without hardware. */
   sessionsLeft?: number;
   abilities: Pick<FfmpegCapabilities, 'enhancedFlv' | 'enhancedFlv2'>;
   /** More than 4 s between keyframes: the copy would make long segments, so the top is encoded if possible. */
@@ -65,15 +65,15 @@ const STEPS = [
   { lines: 360, kbps: 700 },
 ] as const;
 
-/** A measured 60.2 is still 60. */
+/** Tolerance of frame rates: a measured 60.2 counts as 60. */
 const FPS_TOLERANCE = 1;
-/** An unknown frame rate is taken as the highest that a live stream may have. */
+/** Assumed frame rate when unknown: the highest that a live stream may have. */
 const UNKNOWN_FPS = 60;
 
 /**
- * Chooses the rungs of a publish (docs/decisions/live-packaging.md#the-source). The source is shown as it comes where
- * players of its codec play it and it is within the plan's ceiling; otherwise the top rung is a transcode, or the publish
- * is refused when the node cannot do that.
+ * Chooses the rungs of a publish (docs/decisions/live-packaging.md#the-source). The source passes through
+ * when players of its codec play it and it is within the plan's limits; otherwise the top rung is a
+ * transcode, or the publish is rejected when the node lacks the capacity.
  */
 export function planLadder(input: LadderInput): LadderResult {
   const { video } = input;
@@ -84,13 +84,13 @@ export function planLadder(input: LadderInput): LadderResult {
   if (!isReadHere && !canCopy) return { ok: false, issue: 'UNSUPPORTED_CODEC' };
   if (video === undefined || !isReadHere) return { ok: true, plan: copiedPlan(input, isReadHere) };
   const encoded = encodedPlan(input, video, forced);
-  // A long keyframe interval is worth a transcode only when the node has room: the copy still plays.
+  // A long keyframe interval justifies a transcode only when the node has capacity: the copy still plays.
   const isCopied = canCopy && !(input.longKeyframeInterval && encoded !== null);
   const plan = isCopied ? copiedPlan(input, isReadHere) : encoded;
   return plan === null ? { ok: false, issue: 'NO_TRANSCODE_CAPACITY' } : { ok: true, plan };
 }
 
-/** The source as it comes, and what can be made beside it. */
+/** Plans passthrough of the source, and the rungs that can be encoded in addition. */
 function copiedPlan(input: LadderInput, isReadHere: boolean): LadderPlan {
   const { video, audio } = input;
   const fps = video?.fps ?? 0;
@@ -111,7 +111,7 @@ function copiedPlan(input: LadderInput, isReadHere: boolean): LadderPlan {
   };
 }
 
-/** All in one ffmpeg, the top as well; null when the node has no room for that. */
+/** Plans one ffmpeg for all rungs, including the top; null when the node lacks the capacity. */
 function encodedPlan(input: LadderInput, video: VideoInfo, forced: readonly LiveIssue[]): LadderPlan | null {
   const { grant, sessionsLeft = 0 } = input;
   const capFps = forced.includes('FRAME_RATE_CAPPED') ? grant.maxFps : null;
@@ -135,23 +135,23 @@ function encodedPlan(input: LadderInput, video: VideoInfo, forced: readonly Live
 }
 
 /**
- * What makes two plans for the same media different runs of ffmpeg. The frame rate is left out: it becomes
- * known two seconds after the start, and then only the master changes. So are the scaled rungs: what else the
- * node has to do since then is no reason for a discontinuity.
+ * Returns a key that differs when two plans for the same media need different ffmpeg runs. The frame rate is
+ * left out: it becomes known two seconds after the start, and then only the master changes. The scaled rungs
+ * are left out as well: a change in the node's load does not justify a discontinuity.
  */
 export function planKey(plan: LadderPlan): string {
   const [top] = plan.rungs;
   return `${top?.mode} ${top?.width}x${top?.height} ${plan.audio} ${plan.capFps ?? 'source-fps'}`;
 }
 
-/** The running plan, with what has been learnt of the source since. */
+/** Returns the running plan, updated with source properties learned since. */
 export function updatePlan(
   running: LadderPlan,
   latest: LadderPlan,
   video: VideoInfo | undefined,
 ): LadderPlan {
   const { fps } = latest;
-  // Who can play it goes by the rungs that run.
+  // Codec issues depend on the running rungs.
   const issues = [...running.issues.filter(isOfCodec), ...latest.issues.filter((issue) => !isOfCodec(issue))];
   if (!video || running.cores === 0) return { ...running, fps, issues };
   const encoded = running.rungs.filter((rung) => rung.mode === 'encode');
@@ -169,7 +169,10 @@ function forcedIssues(input: LadderInput, video: VideoInfo): LiveIssue[] {
   return issues;
 }
 
-/** Of a source that is shown as it comes: who cannot play it is shown what is made beside it, with the same sound. */
+/**
+ * Returns the codec issues of a passthrough source: browsers that cannot play it get the encoded rungs, with
+ * the same audio.
+ */
 function codecIssues(input: LadderInput, hasOthers: boolean): LiveIssue[] {
   const isPlain = hasPlainPicture(input);
   const isForAll = (isPlain || hasOthers) && input.audio?.codec !== 'opus';
@@ -187,12 +190,15 @@ function keyframeIssues({ longKeyframeInterval }: LadderInput): LiveIssue[] {
   return longKeyframeInterval ? ['KEYFRAME_INTERVAL'] : [];
 }
 
-/** Baseline, Main and High are 8-bit 4:2:0; Extended, High 10, 4:2:2 and 4:4:4 are not played by browsers. */
+/**
+ * Reports whether browsers play the H.264 profile. Baseline, Main and High are 8-bit 4:2:0; Extended, High
+ * 10, 4:2:2 and 4:4:4 are not supported.
+ */
 function isBrowserH264(codec: string): boolean {
   return /^avc[13]\.(42|4d|64)/i.test(codec);
 }
 
-/** May be published, and this ffmpeg can read it. */
+/** Reports whether the codecs are accepted and readable by this ffmpeg. */
 export function isReadable(
   { video, audio }: Pick<LadderInput, 'video' | 'audio'>,
   abilities: LadderInput['abilities'],
@@ -206,7 +212,7 @@ const PLAYED_AUDIO = /^(mp4a\.40|opus$)/;
 
 const AAC = /^mp4a\.40/;
 
-/** Players that have its codecs play it as it comes. */
+/** Reports whether players that have its codecs can play the source unchanged. */
 function isPlayed({ video, audio }: LadderInput): boolean {
   return (
     (video === undefined || PLAYED_VIDEO.test(video.codec)) &&
@@ -214,7 +220,7 @@ function isPlayed({ video, audio }: LadderInput): boolean {
   );
 }
 
-/** Every browser has a decoder of its picture. */
+/** Reports whether every browser can decode the video. */
 function hasPlainPicture({ video }: LadderInput): boolean {
   return video === undefined || isBrowserH264(video.codec);
 }
@@ -223,13 +229,13 @@ type Ability = keyof LadderInput['abilities'];
 
 interface AcceptedCodec {
   codec: RegExp;
-  /** What ffmpeg needs to read it from enhanced RTMP. */
+  /** Capability of ffmpeg needed to read it from enhanced RTMP. */
   enhanced: Ability;
-  /** Plain RTMP has it too. */
+  /** Plain RTMP supports it too. */
   isPlain: boolean;
 }
 
-/** All that may be published. */
+/** Video codecs accepted for a publish. */
 const VIDEO_CODECS: readonly AcceptedCodec[] = [
   { codec: /^avc[13]/, enhanced: 'enhancedFlv2', isPlain: true },
   { codec: /^(hvc1|hev1|av01|vp09)/, enhanced: 'enhancedFlv', isPlain: false },
@@ -255,7 +261,10 @@ function audioMode(audio: AudioInfo | undefined, copied: RegExp): LadderPlan['au
   return copied.test(audio.codec) ? 'copy' : 'encode';
 }
 
-/** What one ffmpeg makes beside a copied source: where not every browser plays that, first the same in H.264. */
+/**
+ * Plans the rungs that one ffmpeg encodes in addition to a copied source: if not every browser plays the
+ * source, the first is the same size in H.264.
+ */
 function rungsBeside(input: LadderInput, video: VideoInfo): Rung[] {
   const { fps } = video;
   const { maxRungs, sessionsLeft = 0 } = input;
@@ -272,7 +281,7 @@ function rungsBeside(input: LadderInput, video: VideoInfo): Rung[] {
   return [...taken, ...scaledRungs({ ...input, ...room }, video, lines, fps)];
 }
 
-/** Takes as many rungs as are wanted and fit, spread over those that exist so that the lowest helps. */
+/** Selects up to `maxRungs` rungs that fit, spread over the available ones so that the lowest helps. */
 function scaledRungs(input: LadderInput, video: VideoInfo, topLines: number, fps: number): Rung[] {
   const below = STEPS.filter((step) => step.lines < topLines && step.lines <= 1440);
   for (let count = Math.min(input.maxRungs, below.length); count > 0; count -= 1) {
@@ -316,7 +325,7 @@ function kbpsFor(lines: number): number {
   return STEPS.find((step) => step.lines <= lines)?.kbps ?? 500;
 }
 
-/** 0 where it is not known: VP9 need not say it. */
+/** Returns 0 when the size is unknown: VP9 headers may omit it. */
 function shorterSide(size: { width: number; height: number }): number {
   return Math.min(size.width, size.height);
 }
@@ -342,7 +351,7 @@ function encodeCores(rung: Rung, fps: number): number {
   return (base + perMegapixel * megapixels(rung)) * ((fps || UNKNOWN_FPS) / 30);
 }
 
-/** As many as there is room for, the largest first: they cost the processor most. */
+/** Assigns rungs to the hardware sessions, the largest first: they cost the CPU most. */
 function inHardware(rungs: readonly Rung[], sessions: number): Rung[] {
   return rungs.map((rung, index) => (index < sessions ? { ...rung, isHardware: true } : rung));
 }
@@ -351,7 +360,10 @@ export function encodesInHardware({ isHardware }: Rung): boolean {
   return isHardware === true;
 }
 
-/** The same plan without hardware, which has failed. The rungs stay, also where they are more than the node has room for. */
+/**
+ * Returns the plan without hardware, which has failed. The rungs stay, even when they exceed the node's
+ * capacity.
+ */
 export function toSoftwarePlan(plan: LadderPlan): LadderPlan {
   const rungs = plan.rungs.map(({ isHardware: _, ...rung }) => rung);
   const encoded = (list: readonly Rung[]) => list.filter((rung) => rung.mode === 'encode');

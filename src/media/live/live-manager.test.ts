@@ -92,7 +92,7 @@ async function begin(manager: LiveManager, session: IngestSession): Promise<void
   manager.onMedia(session);
 }
 
-test('live: a publish is packaged, its end keeps the window', async () => {
+test('live: packages a publish and keeps the window after its end', async () => {
   const { manager, session, slots, playlist, source, stats } = await fixture();
   await begin(manager, session());
   await slots(1);
@@ -116,7 +116,7 @@ test('live: a publish is packaged, its end keeps the window', async () => {
   assert.ok(kept && kept.segments.length > 0);
 });
 
-test('live: learning the frame rate changes the master and not the epoch', async () => {
+test('live: learning the frame rate changes the master but not the epoch', async () => {
   const { liveDir, manager, session, slots } = await fixture();
   const known = session();
   await begin(manager, known);
@@ -128,7 +128,7 @@ test('live: learning the frame rate changes the master and not the epoch', async
   assert.equal(new Set(segments.map((segment) => segment.epoch)).size, 1);
 });
 
-test('live: a takeover goes on in a new epoch, and the end of the old session changes nothing', async () => {
+test('live: a takeover continues in a new epoch, and the end of the old session changes nothing', async () => {
   const { manager, session, slots, source } = await fixture();
   await begin(manager, session());
   const before = await slots(1);
@@ -140,7 +140,7 @@ test('live: a takeover goes on in a new epoch, and the end of the old session ch
   assert.ok(manager.health('s1'));
 });
 
-test('live: another picture size in the same publish is a new epoch', async () => {
+test('live: a resolution change within a publish starts a new epoch', async () => {
   const { manager, session, slots, playlist, source } = await fixture();
   await begin(manager, session());
   await slots(1);
@@ -170,7 +170,7 @@ test('live: a late call of an ended session starts nothing', async () => {
   assert.equal(await playlist(), null);
 });
 
-test('live: a publish that cannot be shown is ended, and health says why', async () => {
+test('live: an unplayable publish is ended, and health reports the reason', async () => {
   const { manager, session, kicked } = await fixture({ cores: 0 });
   await begin(manager, session({ grant: { streamId: 's1', maxHeight: 90, maxFps: 60 } }));
   await eventually('the kick', () => kicked.length > 0);
@@ -178,7 +178,7 @@ test('live: a publish that cannot be shown is ended, and health says why', async
   assert.deepEqual(manager.health('s1')?.issues, ['NO_TRANSCODE_CAPACITY']);
 });
 
-test('live: a node that has filled up meanwhile is no reason to start a packager anew', async () => {
+test('live: a node that has become full does not restart a running packager', async () => {
   const { liveDir, manager, session, slots } = await fixture({ maxRungs: 1, cores: 0.25 });
   const publish = (streamId: string, fps: number) =>
     session({
@@ -196,7 +196,7 @@ test('live: a node that has filled up meanwhile is no reason to start a packager
   assert.match(await master('s2'), /^360/m, 'both fit');
   await begin(manager, publish('s3', 30));
   assert.doesNotMatch(await master('s3'), /^360/m, 'a third is copied');
-  // Twice the frames that the encoder had announced: both together are more than the node has.
+  // Twice the announced frame rate: both together exceed the node's capacity.
   manager.onMedia(publish('s1', 60));
   const before = await slots(1);
   const { segments } = await slots(before.nextSeq + 2);
@@ -204,7 +204,7 @@ test('live: a node that has filled up meanwhile is no reason to start a packager
   assert.match(await master('s1'), /FRAME-RATE=60[\s\S]*^360/m);
 });
 
-test('live: a publish without a second keyframe is transcoded with our own', async () => {
+test('live: a publish without a second keyframe is transcoded with regular keyframes', async () => {
   const { manager, session, slots, stats, source } = await fixture();
   source.use({ width: 320, height: 180, gopSec: 60 });
   await begin(manager, session());
@@ -231,7 +231,7 @@ test('live: a publish that was refused and ended leaves the way free for the nex
   await slots(1);
 });
 
-test('live: removing a stream ends its packager and deletes its files', async () => {
+test('live: a rejected publish does not block the next one', async () => {
   const { liveDir, manager, session, slots } = await fixture();
   await begin(manager, session());
   await slots(1);
@@ -240,7 +240,7 @@ test('live: removing a stream ends its packager and deletes its files', async ()
   assert.equal(manager.health('s1'), null);
 });
 
-test('live: an encoder that comes back after hours goes on with the numbers, and meanwhile there is nothing but them', async () => {
+test('live: an encoder that returns after hours continues the sequence numbers, and only they remain until then', async () => {
   const { liveDir, manager, session, slots, playlist } = await fixture({ idleMs: 100 });
   await begin(manager, session());
   await slots(1);
@@ -256,7 +256,7 @@ test('live: an encoder that comes back after hours goes on with the numbers, and
   assert.deepEqual([segments[0]?.seq, segments[0]?.disc], [nextSeq, 1]);
 });
 
-test('live: a start empties the folders that were left idle, and removes what nobody can come back to', async () => {
+test('live: a start empties idle folders and removes those that no encoder can resume', async () => {
   const { liveDir, manager } = await fixture();
   const slot = { seq: 6, disc: 2, epoch: 'e1', file: 's_000000.m4s', startMs: 0, rungs: {}, leftAtMs: null };
   const state = {
@@ -288,12 +288,12 @@ test('live: a start empties the folders that were left idle, and removes what no
   assert.match(text, /TARGETDURATION:4\n(.*\n)*#EXT-X-MEDIA-SEQUENCE:7\n#EXT-X-DISCONTINUITY-SEQUENCE:2\n/);
 });
 
-test('live: a stream id that is not fit for a folder is refused', async () => {
+test('live: a stream ID that is not a valid folder name is rejected', async () => {
   const { manager, session } = await fixture();
   await assert.rejects(manager.onStart(session({ streamId: '../up' })), /stream id/);
 });
 
-/** What only a current ffmpeg writes. */
+/** Feeds HEVC and Opus, which only a current ffmpeg writes. */
 function feedOfHevcAndOpus(_session: unknown, reader: Writable): void {
   const args =
     '-v error -nostdin -re -f lavfi -i testsrc2=size=640x480:rate=15 -re -f lavfi -i sine=sample_rate=48000 -pix_fmt yuv420p ' +
@@ -303,7 +303,7 @@ function feedOfHevcAndOpus(_session: unknown, reader: Writable): void {
   reader.once('close', () => camera.kill('SIGKILL'));
 }
 
-test('live: HEVC and Opus are shown as they come, and H.264 beside them', {
+test('live: HEVC and Opus pass through, with additional H.264 rungs', {
   skip: NO_CURRENT_FFMPEG,
 }, async () => {
   const { liveDir, manager, session, slots } = await fixture({
@@ -330,7 +330,7 @@ test('live: HEVC and Opus are shown as they come, and H.264 beside them', {
   assert.deepEqual(manager.health('s1')?.issues, ['CODEC_TRANSCODED', 'CODEC_NOT_EVERYWHERE']);
 });
 
-test('live: what the ffmpeg here cannot read is shown as it comes', async () => {
+test('live: sources that this ffmpeg cannot read pass through', async () => {
   const { liveDir, manager, session, slots, playlist, source } = await fixture();
   const audio = { codec: 'mp4a.40.2', sampleRate: 44_100, channels: 2, isEnhanced: true } as const;
   await begin(manager, session({ audio }));

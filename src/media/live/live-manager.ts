@@ -22,45 +22,45 @@ import { createThumbnails, type Thumbnails } from './thumbnail.ts';
 
 export interface LiveManagerOptions {
   engine: Pick<IngestEngine, 'feed' | 'stats' | 'kick'>;
-  /** Playlists and segments live in `<liveDir>/<streamId>`. */
+  /** Root of the playlists and segments, in `<liveDir>/<streamId>`. */
   liveDir: string;
   ffmpeg: FfmpegProgram;
   /** `LIVE_MAX_RUNGS`. */
   maxRungs: number;
-  /** What live transcodes may use of the node, in CPU cores; three quarters of them unless told otherwise. */
+  /** CPU cores of the node for live transcodes; three quarters of them by default. */
   cores?: number;
-  /** What encodes for the processor; null while it is not known, and where there is none. */
+  /** Returns the hardware encoder; null while unknown, and when there is none. */
   hardware?: () => LiveHardware | null;
   log: Logger;
   clock: Clock;
   lastKept?: ComposerOptions['lastKept'];
-  /** A folder without a signal is emptied after this; one hour, longer than any reconnect window. */
+  /** Time without a signal after which a folder is emptied; one hour, longer than any reconnect window. */
   idleMs?: number;
   /** Called every five seconds for each stream that publishes, and within one when its issues have changed. */
   onHealth?: (streamId: string, health: StreamHealth) => void;
-  /** The publish cannot be packaged, and is kicked when this is done. */
+  /** Called when the publish cannot be packaged; it is kicked afterwards. */
   onRefused?: (session: IngestSession, issue: RejectionIssue) => Promise<void>;
 }
 
-/** Packages what the ingest receives: never two packagers for a stream. */
+/** Manager of the packagers of all publishes; never runs two for a stream. */
 export interface LiveManager {
-  /** Empties folders that were left idle and starts the timers. */
+  /** Empties idle folders and starts the timers. */
   start(): Promise<void>;
   /** Prepares the stream's folder. Never rejects. */
   onStart(session: IngestSession): Promise<void>;
-  /** Starts the packager, or a new epoch when the media has changed in kind. */
+  /** Starts the packager, or a new epoch when the kind of media has changed. */
   onMedia(session: IngestSession): void;
   /** Resolves when the packager has ended and the last segment is in the playlists. */
   onEnd(end: IngestEnd): Promise<void>;
-  /** Such as its going live: its picture is soon renewed. */
+  /** Handles a state change of the stream, such as going live: its thumbnail is renewed soon. */
   changed(streamId: string): void;
-  /** null when nothing is published. */
+  /** Returns the health of a stream; null when nothing is published. */
   health(streamId: string): StreamHealth | null;
-  /** What there is whole of a stream; null without a folder. */
+  /** Returns the finished segments of a stream; null without a folder. */
   finished(streamId: string): FinishedSegments | null;
-  /** The stream is gone: ends its packager and deletes its files. */
+  /** Ends the packager of a deleted stream and deletes its files. */
   remove(streamId: string): Promise<void>;
-  /** Ends every packager; the files stay. */
+  /** Ends every packager; the files remain. */
   stop(): Promise<void>;
 }
 
@@ -68,12 +68,12 @@ interface Run {
   packager: Packager;
   sessionId: string;
   plan: LadderPlan;
-  /** What `mediaKey` said of the session. */
+  /** Result of `mediaKey` for the session. */
   media: string;
   startedAtMs: number;
 }
 
-/** One stream with a folder; its work is done in turn. */
+/** Stream with a folder; its tasks run serially. */
 interface Entry {
   streamId: string;
   session: IngestSession | null;
@@ -82,7 +82,7 @@ interface Entry {
   longKeyframeInterval: boolean;
   failure: LiveIssue | null;
   watch: SignalWatch;
-  /** The issues that were told last. */
+  /** Issues reported last. */
   toldIssues: string;
   headerTimer: NodeJS.Timeout | null;
   idleSinceMs: number;
@@ -90,9 +90,12 @@ interface Entry {
 }
 
 const IDLE_MS = 3_600_000;
-/** The audio header follows the video header within a few packets; without it there is no audio. */
+/**
+ * Wait for the audio header, which follows the video header within a few packets; without it there is no
+ * audio.
+ */
 const AUDIO_WAIT_MS = 400;
-/** An encoder may send audio alone; its video header has had time enough by then. */
+/** Time after which a publish without a video header counts as audio only. */
 const VIDEO_WAIT_MS = 1500;
 const CHECK_MS = 1000;
 const HEALTH_EVERY_CHECKS = 5;
@@ -130,7 +133,7 @@ class EntryManager implements LiveManager {
     await this.#inTurn(entry, async () => {
       await composerOf(this.#options, entry);
       await this.#thumbnails.forget(dirOf(this.#options, entry));
-      // A takeover: the packager of the replaced publish has nothing to read any more.
+      // A takeover: the packager of the replaced publish has no more input.
       if (entry.running?.sessionId !== session.sessionId) await endRun(entry);
     });
   }
@@ -194,7 +197,7 @@ class EntryManager implements LiveManager {
       entry.composer = null;
       await this.#thumbnails.forget(dir);
       await clear(dir);
-      // A publish that began meanwhile has queued its own work on this entry.
+      // A publish that began in the meantime has queued its own work on this entry.
       if (!entry.session) this.#entries.delete(entry.streamId);
     });
   }
@@ -289,7 +292,7 @@ async function composerOf(options: LiveManagerOptions, entry: Entry): Promise<Co
   return entry.composer;
 }
 
-/** Starts, restarts or leaves the packager as the session's media asks for. */
+/** Starts, restarts or keeps the packager, depending on the session's media. */
 async function applySession(
   options: LiveManagerOptions,
   entry: Entry,
@@ -311,7 +314,7 @@ async function applySession(
     options.log.warn({ streamId: entry.streamId, issue: result.issue }, 'publish cannot be packaged');
     await endRun(entry, 0);
     await options.onRefused?.(session, result.issue);
-    // The end of the publish waits for its turn on this stream, which is ours until we return.
+    // The end of the publish waits for this task in the stream's queue.
     options.engine.kick(session.sessionId, 'kicked').catch((error: unknown) => {
       options.log.error({ err: error, streamId: entry.streamId }, 'a refused publish could not be ended');
     });
@@ -329,7 +332,7 @@ async function applySession(
     await running.packager.setFps(plan.fps);
     return;
   }
-  // The input of a changed plan goes on: there is no end of file to wait for.
+  // The input continues after a plan change: there is no end of file to wait for.
   await endRun(entry, running?.sessionId === session.sessionId ? 0 : undefined);
   const packager = await newPackager(options, entry, session, plan);
   entry.running = { packager, sessionId: session.sessionId, plan, media, startedAtMs: options.clock.ms() };
@@ -371,7 +374,10 @@ async function endRun(entry: Entry, eofWaitMs?: number): Promise<void> {
   await running?.packager.stop(eofWaitMs);
 }
 
-/** Also when the second keyframe is overdue: then nothing at all could have been played so far. */
+/**
+ * Reports whether the keyframe interval is too long. Also true when the second keyframe is overdue: then
+ * nothing has been playable yet.
+ */
 function hasLongKeyframes(options: LiveManagerOptions, entry: Entry): boolean {
   const { session, running } = entry;
   if (!session?.video || !running || entry.longKeyframeInterval) return false;

@@ -1,4 +1,4 @@
-/** One EXT-X-STREAM-INF of the public master. */
+/** EXT-X-STREAM-INF entry of the public master. */
 export interface MasterVariant {
   name: string;
   /** RFC 6381 strings, video first; empty while nothing is known. */
@@ -14,8 +14,8 @@ export interface MasterVariant {
 }
 
 /**
- * RFC 8216 4.3.4, in the order of `plainFirst`. EXT-X-INDEPENDENT-SEGMENTS would hold for all media playlists (4.3.5.1), each of
- * which says it for itself while it is so.
+ * Renders a master playlist (RFC 8216 4.3.4) in the order of `plainFirst`. EXT-X-INDEPENDENT-SEGMENTS would
+ * apply to all media playlists (4.3.5.1), so each of them has its own tag while it applies.
  */
 export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string {
   const lines = ['#EXTM3U', '#EXT-X-VERSION:7'];
@@ -32,7 +32,7 @@ export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** What not everybody plays. */
+/** Codecs that not every browser plays. */
 const FURTHER = /^(hvc1|hev1|av01|vp09)/;
 
 /** Sorts H.264 before the other codecs: a player that knows none of them behaves as if they were absent. */
@@ -42,13 +42,13 @@ function plainFirst(variants: readonly MasterVariant[]): MasterVariant[] {
   return [plain, variants.filter(isFurther)].flatMap(orderVariants);
 }
 
-/** A phone shows so many lines as well as more, and most networks carry them. */
+/** Lines of the initial variant: sufficient on a phone, and within the bandwidth of most networks. */
 const START_LINES = 720;
 
 /**
- * Highest first, but before all the highest of at most 720 lines: players that try the first variant first, as Safari
- * does, begin with it (docs/decisions/playback-and-tokens.md#rendition-order). Those without a size keep
- * their places at the end.
+ * Sorts the highest first, but the highest of at most 720 lines before all: players that try the first
+ * variant first, as Safari does, start with it (docs/decisions/playback-and-tokens.md#rendition-order).
+ * Variants without a size stay at the end.
  */
 export function orderVariants<T extends { width: number; height: number }>(variants: readonly T[]): T[] {
   const lines = ({ width, height }: T) => Math.min(width, height);
@@ -58,19 +58,19 @@ export function orderVariants<T extends { width: number; height: number }>(varia
   return descending.toSorted((a, b) => Number(b === start) - Number(a === start));
 }
 
-/** Puts a query after every address of a master that `renderMaster` wrote without one. */
+/** Appends a query to every URL of a master that `renderMaster` wrote without one. */
 export function suffixMaster(master: string, uriSuffix: string): string {
   if (uriSuffix === '') return master;
   return master.replace(/^([a-z0-9_-]+\/index\.m3u8)$/gm, (uri) => uri + uriSuffix);
 }
 
 /**
- * Of all media playlists, before the first segment as after it, for it must not change (RFC 8216 6.2.1): keyframes further
- * apart are an issue of the signal, so segments are no longer.
+ * Target duration of all media playlists. Constant from the start, because it must not change (RFC 8216
+ * 6.2.1): longer keyframe intervals are an issue of the signal, so segments are no longer.
  */
 export const TARGET_DURATION = 4;
 
-/** What a player gets before the encoder has sent anything: only that there is a `src`. */
+/** Renders the master playlist for the time before the encoder has sent anything: a single `src` variant. */
 export function placeholderMaster(uriSuffix = ''): string {
   const variant: MasterVariant = {
     name: 'src',

@@ -17,7 +17,10 @@ import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
 
 const run = promisify(execFile);
 
-/** A track ends after so many seconds while the other goes on: without the option, ffmpeg waits for the track. */
+/**
+ * Seconds after which one track ends while the other continues. Without the option below, ffmpeg waits for
+ * the ended track.
+ */
 const SECONDS = 4;
 const INTERLEAVED = ['-max_interleave_delta', '1', '-flush_packets', '1'];
 
@@ -25,7 +28,7 @@ interface Fixture {
   dir: string;
   issues(): LiveIssue[];
   playlist(): Promise<MediaPlaylist>;
-  /** Waits for so many segments of a rung. */
+  /** Waits for this number of segments of a rung. */
   after(segments: number, rung?: string): Promise<MediaPlaylist>;
 }
 
@@ -127,7 +130,7 @@ test('video that stops is replaced by its last keyframe, and segments stay as lo
   assert.ok(Math.abs(audioSec - videoSec) < 0.5, `${audioSec} s of audio for ${videoSec} s of video`);
 });
 
-test('interlaced video is named where it is copied, and deinterlaced in the encoded renditions', async (t) => {
+test('interlaced video is reported when copied, and deinterlaced in the encoded renditions', async (t) => {
   const interlaced = [
     ...['-vf', 'tinterlace=interleave_top', '-r', '15'],
     ...['-flags', '+ildct+ilme', '-x264-params', 'tff=1'],

@@ -15,7 +15,7 @@ after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
-test('packager: above the ceiling the source rung is a transcode to it, with our own keyframes', async () => {
+test('packager: above the limit the source rung is a transcode within it, with regular keyframes', async () => {
   const { liveDir, packager, segments, master } = await fixture(
     { width: 854, height: 480, fps: 75, gopSec: 4 },
     { grant: { streamId: 's1', maxHeight: 360, maxFps: 60 } },
@@ -30,7 +30,7 @@ test('packager: above the ceiling the source rung is a transcode to it, with our
   assert.deepEqual([video?.width, video?.height, video?.r_frame_rate], [640, 360, '60/1']);
 });
 
-test('packager: gives up after ten failures, having waited between them', async () => {
+test('packager: gives up after ten failures with waits in between', async () => {
   let givenUp = 0;
   const { packager, playlist } = await fixture(
     { audio: 'mp3' },
@@ -53,7 +53,7 @@ for (const [name, source] of [
   ['beside the source', {}],
   ['in one ffmpeg with it', { audio: 'mp3' }],
 ] as const) {
-  test(`packager: rungs ${name} are encoded by the hardware, and in software when that ends`, async () => {
+  test(`packager: rungs ${name} are encoded in hardware, and in software after it fails`, async () => {
     const dir = await mkdtemp(join(tmpdir(), 'packager-hardware-'));
     cleanups.push(() => rm(dir, { recursive: true, force: true }));
     const hardware = { kind: 'nvenc', device: null, nodes: [], can: ['H264', 'LIVE'] } as const;

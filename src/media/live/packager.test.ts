@@ -15,7 +15,7 @@ after(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
 });
 
-test('packager: source and scaled rungs play over HTTP, with the codecs that the master names', async () => {
+test('packager: source and scaled rungs play over HTTP, with the codecs in the master', async () => {
   const { liveDir, packager, segments, master } = await fixture({ width: 854, height: 480 }, { maxRungs: 1 });
   packager.start();
   const predicted = await eventually('a master', () => master().catch(() => null));
@@ -47,7 +47,7 @@ test('packager: source and scaled rungs play over HTTP, with the codecs that the
 });
 
 test('packager: the frames of all rungs have the same times', async () => {
-  // Frames are shown in another order than they come.
+  // The encoder reorders frames.
   const flv = { width: 854, height: 480, extraArgs: ['-bf', '3'] };
   const { liveDir, packager, segments } = await fixture(flv, { maxRungs: 1 });
   packager.start();
@@ -73,7 +73,7 @@ test('packager: the frames of all rungs have the same times', async () => {
   assert.ok(source[0]?.isKey && scaled[0]?.isKey);
 });
 
-test('packager: a killed ffmpeg is one discontinuity in one unbroken sequence', async () => {
+test('packager: a killed ffmpeg causes one discontinuity in an unbroken sequence', async () => {
   const { packager, segments, master } = await fixture({ audio: 'mp3' });
   packager.start();
   await packager.setFps(29.97);
@@ -116,7 +116,7 @@ test('packager: the end of the publish keeps the last short segment and leaves n
   assert.equal(packager.pid(), 0);
 });
 
-test('packager: a silent source gets silence, in all its rungs', async () => {
+test('packager: a source without audio gets silence in all rungs', async () => {
   const { liveDir, packager, segments } = await fixture(
     { width: 854, height: 480, audio: 'none' },
     { maxRungs: 1 },
@@ -134,7 +134,7 @@ test('packager: a silent source gets silence, in all its rungs', async () => {
   }
 });
 
-test('packager: the source goes on without its rungs, which come back in the same run', async () => {
+test('packager: the source continues without its rungs, which return in the same run', async () => {
   const { packager, segments, playlist } = await fixture(
     { width: 854, height: 480, gopSec: 1 },
     { maxRungs: 1 },
@@ -142,7 +142,7 @@ test('packager: the source goes on without its rungs, which come back in the sam
   packager.start();
   const before = await segments('360', 2);
   process.kill(packager.pid(), 'SIGKILL');
-  // The segment that it was in may be cut short; those of the source stand for what is missed.
+  // The interrupted segment may be short; segments of the source fill the gap.
   const back = await eventually('the rungs again', async () => {
     const { segments: listed } = await playlist('360');
     return listed.find(({ rung, seq }) => rung === '360' && seq > before.nextSeq + 1);
@@ -158,7 +158,7 @@ test('packager: the source goes on without its rungs, which come back in the sam
   }
 });
 
-/** Each frame is a keyframe, and comes with another header than the one before. */
+/** Feeds keyframes only, each with a different header. */
 function feedOfChanges(reader: Writable): void {
   const startedMs = performance.now();
   let frame = 0;
@@ -173,7 +173,7 @@ function feedOfChanges(reader: Writable): void {
   reader.once('close', () => clearInterval(timer));
 }
 
-test('packager: an encoder that is another one with each frame begins one run a second', async () => {
+test('packager: an encoder that changes its header with each frame starts one run per second', async () => {
   const begun = performance.now();
   const { packager, playlist } = await fixture({ audio: 'none' }, {}, { feed: feedOfChanges });
   packager.start();
@@ -196,7 +196,7 @@ test('packager: MP3 becomes AAC', async () => {
   assert.equal(streams.find((stream) => stream.codec_type === 'audio')?.codec_name, 'aac');
 });
 
-test('packager: a program that is not there is a failure, not a crash', async () => {
+test('packager: a missing program is a failure, not a crash', async () => {
   let givenUp = false;
   const { packager } = await fixture(
     { audio: 'mp3' },

@@ -18,14 +18,14 @@ import { Supervisor } from './supervisor.ts';
 
 export interface PackagerOptions {
   ffmpeg: FfmpegProgram;
-  /** Gives one run the publish, from its last keyframe on. Frames may be gathered for so long. */
+  /** Feeds the publish to one run, starting at its last keyframe. Frames may be batched for `gatherMs`. */
   feed: (reader: Writable, gatherMs?: number) => void;
   plan: LadderPlan;
-  /** What the plan counts on; null or absent where it counts on none. */
+  /** Hardware that the plan uses; null or absent when it uses none. */
   hardware?: Hardware | null;
-  /** Called once, when that has failed: from now on all is encoded in software. */
+  /** Called once, when the hardware has failed: from then on all rungs are encoded in software. */
   onSoftware?: () => void;
-  /** The picture that was announced; null without one. */
+  /** Video as announced by the encoder; null without video. */
   source: SourceVideo | null;
   /** RFC 6381 of the copied audio; a transcode and silence are AAC-LC. */
   audioCodec: string;
@@ -41,39 +41,42 @@ export interface PackagerOptions {
 }
 
 export interface Packager {
-  /** Of the ffmpeg that runs now; 0 between two runs. */
+  /** Returns the process ID of the current ffmpeg; 0 between two runs. */
   pid(): number;
-  /** It has just ended again and again by itself. */
+  /** Reports whether recent runs have repeatedly ended by themselves. */
   failing(): boolean;
   start(): void;
-  /** The frame rate has become known: for the master of this run and of those after it. */
+  /** Sets the frame rate for the master of this run and of later ones. */
   setFps(fps: number): Promise<void>;
   /**
-   * The publish is over: lets ffmpeg read to the end of its input for up to `eofWaitMs`, so that the last
-   * short segment is kept, then stops it. Resolves when nothing of it runs any more.
+   * Stops after the publish has ended: lets ffmpeg read to the end of its input for up to `eofWaitMs`, so
+   * that the last short segment is included, then stops it. Resolves when none of its processes run.
    */
   stop(eofWaitMs?: number): Promise<void>;
 }
 
 const GIVE_UP_FAILURES = 10;
 const EOF_WAIT_MS = 1000;
-/** It writes to pipes alone. */
+/** File size limit: ffmpeg writes only to pipes. */
 const FILE_MAX_BYTES = 0;
 /**
- * Parts of LOW are short, and players stay as close behind them as is safe; those of STANDARD cost viewers and server
- * fewer requests (docs/decisions/live-packaging.md#parts).
+ * Part length and hold-back. Parts of LOW are short, and players stay as close behind them as is safe; those
+ * of STANDARD cost viewers and server fewer requests (docs/decisions/live-packaging.md#parts).
  */
 const PARTS: Readonly<Record<LatencyMode, { seconds: number; holdBackSec: number }>> = {
   LOW: { seconds: 0.2, holdBackSec: 1 },
   STANDARD: { seconds: 0.75, holdBackSec: 3 },
 };
-/** A part has whole frames: at 24 a second, of 0.2 s, it has 0.208. All but the last are at least 85 % of the target. */
+/**
+ * Ratio of the declared part target to the nominal length. A part has whole frames: at 24 fps, a part of 0.2
+ * s has 0.208 s. All but the last are at least 85 % of the target.
+ */
 const PART_TARGET = 1.17;
 const AAC_LC = 'mp4a.40.2';
 
 /**
- * Puts one publish into fragments, without an ffmpeg where it needs none (docs/decisions/live-packaging.md). Every run is a new
- * epoch.
+ * Creates the packager of one publish, without ffmpeg when it needs none (docs/decisions/live-packaging.md).
+ * Every run is a new epoch.
  */
 export function createPackager(options: PackagerOptions): Packager {
   const { plan, onGiveUp } = options;
@@ -137,7 +140,7 @@ class FfmpegPackager implements Packager {
   }
 }
 
-/** The source without an ffmpeg, and by one if it has no place in a file as it comes. */
+/** Packager without ffmpeg; falls back to ffmpeg when the source cannot be stored unchanged. */
 class DirectOrFfmpegPackager implements Packager {
   #packager: Packager;
   #isStopped = false;

@@ -5,7 +5,7 @@ import { type MediaPlaylist, type PublicSegment, renderMediaPlaylist } from './p
 
 const lowLatency = { partTargetSec: 0.5, holdBackSec: 1.5 };
 
-/** Segments of two and four seconds, in runs of so many. */
+/** Builds segments of two and four seconds, in runs of the given lengths. */
 function segmentsOf(runs: readonly number[]): PublicSegment[] {
   const epochs = runs.flatMap((count, disc) => Array.from({ length: count }, () => disc));
   return epochs.map((disc, seq) => ({
@@ -16,7 +16,7 @@ function segmentsOf(runs: readonly number[]): PublicSegment[] {
   }));
 }
 
-/** What a player knows of a list: its segments with what applies to each, and all that follows the last whole one. */
+/** Player's view of a playlist: its segments with their tags, and everything after the last whole one. */
 interface Known {
   segments: Map<number, string>;
   rest: string[];
@@ -52,7 +52,7 @@ function read(text: string, known: Known | null): Known {
   return { segments, rest: [map, ...rest] };
 }
 
-test('playlist: whoever applies delta updates has the same list as who reads it whole', () => {
+test('playlist: applying delta updates yields the same playlist as reading it whole', () => {
   const runs = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 });
   const steps = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 30 });
   let updates = 0;
@@ -85,7 +85,7 @@ test('playlist: whoever applies delta updates has the same list as who reads it 
   assert.ok(updates > 0);
 });
 
-test('playlist: what has no parts, and what is short, has no delta update', () => {
+test('playlist: a playlist that is short or has no parts has no delta update', () => {
   const of = (count: number): MediaPlaylist => ({
     ...{ targetDuration: 4, segments: segmentsOf([count]), nextSeq: count, disc: 0 },
   });

@@ -61,7 +61,7 @@ test('playlist: a new epoch has one discontinuity and its own map', () => {
   );
 });
 
-test('playlist: when the segment before a discontinuity leaves, its number goes to the header', () => {
+test('playlist: the header counts a discontinuity after its preceding segment has left', () => {
   const text = renderMediaPlaylist(
     playlist([segment(8, { epoch: 'e2', disc: 1 }), segment(9, { epoch: 'e2', disc: 1 })]),
   );
@@ -70,7 +70,7 @@ test('playlist: when the segment before a discontinuity leaves, its number goes 
   assert.doesNotMatch(text, /^#EXT-X-DISCONTINUITY$/m);
 });
 
-test('playlist: empty is valid and keeps the numbers', () => {
+test('playlist: an empty playlist is valid and keeps the numbers', () => {
   const text = renderMediaPlaylist({ ...emptyMediaPlaylist(2), nextSeq: 41, disc: 3 });
   assert.match(text, /^#EXTM3U\n/);
   assert.match(text, /^#EXT-X-TARGETDURATION:2$/m);
@@ -79,7 +79,7 @@ test('playlist: empty is valid and keeps the numbers', () => {
   assert.doesNotMatch(text, /ENDLIST|PLAYLIST-TYPE/);
 });
 
-test('playlist: what is written can be read back', () => {
+test('playlist: parses its own output', () => {
   const epochs = fc.array(
     fc.record({ count: fc.integer({ min: 1, max: 4 }), step: fc.integer({ min: 1, max: 3 }) }),
     {
@@ -149,7 +149,7 @@ const edgePlaylist = fc
     };
   });
 
-test('playlist: parts can be read back, and lie one after the other', () => {
+test('playlist: parts can be parsed, and are contiguous', () => {
   fc.assert(
     fc.property(edgePlaylist, (playlist) => {
       const read = parseMediaPlaylist(renderMediaPlaylist(playlist, { hasOffsets: true }));
@@ -158,7 +158,7 @@ test('playlist: parts can be read back, and lie one after the other', () => {
   );
 });
 
-/** The playlist as it was when its open segment had so many parts. */
+/** Returns the playlist as it was when its open segment had `count` parts. */
 function withParts(playlist: MediaPlaylist, count: number): MediaPlaylist {
   const { open } = playlist;
   if (open === undefined) return playlist;
@@ -167,7 +167,7 @@ function withParts(playlist: MediaPlaylist, count: number): MediaPlaylist {
   return { ...playlist, open: { ...open, durationSec, parts } };
 }
 
-test('playlist: parts that are put at its end can be read, as far as they are written', () => {
+test('playlist: appended parts can be parsed, up to a partial line', () => {
   fc.assert(
     fc.property(edgePlaylist, fc.nat(7), fc.nat(2000), (playlist, before, written) => {
       const { open } = playlist;
@@ -186,7 +186,7 @@ test('playlist: parts that are put at its end can be read, as far as they are wr
   );
 });
 
-test('playlist: every viewer sees a list that a player of parts, and one of segments, can follow', () => {
+test('playlist: players with and without support for parts can follow every version', () => {
   fc.assert(
     fc.property(
       edgePlaylist,
@@ -204,7 +204,7 @@ test('playlist: every viewer sees a list that a player of parts, and one of segm
             found.map((match) => Number(match[2])),
             [...found.keys()],
           );
-        // What is hinted at is the next part of the last segment that has parts.
+        // The preload hint names the next part of the last segment that has parts.
         const hint = /PRELOAD-HINT:TYPE=PART,URI="[^"]*\/(s_\d+)\.(\d+)\.m4s\?t=1"/.exec(text);
         if (shown.open !== undefined) {
           assert.equal(hint?.[1], shown.open.file.replace('.m4s', ''));
@@ -221,7 +221,7 @@ test('playlist: every viewer sees a list that a player of parts, and one of segm
   );
 });
 
-test('playlist: parts, and what says that a player may wait for them', () => {
+test('playlist: renders parts, and the tags that allow a player to wait for them', () => {
   const parts = [
     { durationSec: 0.2, bytes: 500, offset: 0, isIndependent: true },
     { durationSec: 0.233333, bytes: 300, offset: 500, isIndependent: false },
@@ -258,7 +258,7 @@ test('playlist: parts, and what says that a player may wait for them', () => {
   );
 });
 
-test('playlist: of parts, it never ends with an address, which hls.js takes for the next segment as well', () => {
+test('playlist: with parts, it never ends with a URL, which hls.js takes for the next segment as well', () => {
   const waiting = { ...playlist([segment(7)]), lowLatency: { partTargetSec: 0.234, holdBackSec: 0.702 } };
   const lastLine = (options: Parameters<typeof renderMediaPlaylist>[1]) =>
     renderMediaPlaylist(waiting, options).trimEnd().split('\n').at(-1);
@@ -271,7 +271,7 @@ test('playlist: of parts, it never ends with an address, which hls.js takes for 
   assert.deepEqual(parseMediaPlaylist(renderMediaPlaylist(waiting)), waiting);
 });
 
-test('playlist: something else is not read', () => {
+test('playlist: rejects other content', () => {
   assert.equal(parseMediaPlaylist('<html>'), null);
   const climbing = renderMediaPlaylist(playlist([segment(0)])).replace('../e1/src/s_', '../../../s_');
   assert.equal(parseMediaPlaylist(climbing), null);
@@ -303,7 +303,7 @@ for (const entry of trims) {
   });
 }
 
-test('playlist trim: the segment before a gap is not shown', () => {
+test('playlist trim: hides the segment before a gap', () => {
   const parted = playlist([segment(0), segment(1, { startMs: START_MS + 600_000, epoch: 'e2', disc: 1 })]);
   const trimmed = trimBefore(parted, START_MS + 599_000);
   assert.deepEqual(
@@ -313,7 +313,7 @@ test('playlist trim: the segment before a gap is not shown', () => {
   assert.match(renderMediaPlaylist(trimmed), /^#EXT-X-DISCONTINUITY-SEQUENCE:1$/m);
 });
 
-test('playlist trim: the sequence never goes back as a window slides', () => {
+test('playlist trim: the sequence never decreases as a window slides', () => {
   const sinceMs = START_MS + 9000;
   let before = 0;
   for (let last = 3; last < 30; last += 1) {
@@ -325,7 +325,7 @@ test('playlist trim: the sequence never goes back as a window slides', () => {
   }
 });
 
-test('master: what every browser plays comes before a source that not all play', () => {
+test('master: variants that every browser plays come before a source that not all play', () => {
   const rates = { bandwidth: 1, averageBandwidth: 1, fps: 30 };
   const master = renderMaster([
     { name: 'src', codecs: ['hvc1.1.6.L93', 'mp4a.40.2'], width: 1280, height: 720, ...rates },
@@ -335,7 +335,7 @@ test('master: what every browser plays comes before a source that not all play',
   assert.deepEqual(master.match(/^\w+(?=\/index)/gm), ['720', '360', 'src']);
 });
 
-test('master: attributes, what a phone should start with first, suffix on every address', () => {
+test('master: has attributes, the start variant for phones first, and the suffix on every URL', () => {
   const master = renderMaster([
     {
       name: 'src',

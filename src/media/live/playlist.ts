@@ -1,44 +1,44 @@
 import { dateFromMs } from '../../kernel/clock.ts';
 import type { LivePart, LowLatency } from './state.ts';
 
-/** A part of a segment. */
+/** Part of a segment. */
 export interface PublicPart extends LivePart {
-  /** Of its first byte, in the file of the segment. */
+  /** Offset of its first byte in the segment file. */
   offset: number;
 }
 
-/** One segment as a public media playlist lists it. */
+/** Segment as listed in a public media playlist. */
 export interface PublicSegment {
   /** Its media sequence number. */
   seq: number;
   /** Its discontinuity sequence number. */
   disc: number;
   epoch: string;
-  /** The rung whose folder holds the file: another one's when the epoch does not have the playlist's rung. */
+  /** Rung whose folder holds the file: another one when the epoch does not have the playlist's rung. */
   rung: string;
   file: string;
   durationSec: number;
   /** Milliseconds since the Unix epoch of its first frame. */
   startMs: number;
-  /** It begins without a keyframe: players need the one before it. */
+  /** The segment does not begin with a keyframe: players need the previous one. */
   isDependent?: true;
-  /** Of the newest segments. */
+  /** Parts, present for the newest segments only. */
   parts?: PublicPart[];
 }
 
 export interface MediaPlaylist {
   targetDuration: number;
   segments: PublicSegment[];
-  /** Numbers of the segment that would come next; they head the playlist while it is empty. */
+  /** Sequence numbers of the next segment; an empty playlist has them in its header. */
   nextSeq: number;
   disc: number;
   /** Absent where segments have no parts. */
   lowLatency?: LowLatency;
-  /** The segment that would come next, as far as it is there. */
+  /** Next segment, with the parts available. */
   open?: PublicSegment;
 }
 
-/** How far another rendition is (EXT-X-RENDITION-REPORT). */
+/** Newest position of another rendition (EXT-X-RENDITION-REPORT). */
 export interface RenditionReport {
   rung: string;
   seq: number;
@@ -47,36 +47,37 @@ export interface RenditionReport {
 }
 
 export interface RenderOptions {
-  /** A query with its `?`, put after every address. */
+  /** Query string, including its `?`, appended to every URL. */
   uriSuffix?: string | undefined;
-  /** Nothing will be added: EXT-X-ENDLIST. */
+  /** The playlist is final: EXT-X-ENDLIST. */
   isComplete?: boolean;
   reports?: readonly RenditionReport[];
-  /** Says where each part lies in its file: for `parseMediaPlaylist`, not for players. */
+  /** Includes the byte offset of each part: for `parseMediaPlaylist`, not for players. */
   hasOffsets?: boolean;
-  /** The player knows an earlier version, and is told only what has come since (EXT-X-SKIP). */
+  /** The player has an earlier version and gets a delta update (EXT-X-SKIP). */
   isDelta?: boolean | undefined;
 }
 
 /**
- * The end of a playlist with parts while nothing follows, a comment (RFC 8216 4.1): of one that ends with an address,
- * hls.js 1.7 takes the last segment for the next one as well, and gives up when that comes.
+ * Comment (RFC 8216 4.1) at the end of a playlist with parts while nothing follows: if the playlist ended
+ * with a URL, hls.js 1.7 would take the last segment for the next one as well, and give up when that comes.
  */
 const PAUSE = '#PAUSE';
 
-/** What is so many target durations from the end may be left out for who knows it (draft-pantos-hls-rfc8216bis 4.4.3.8). */
+/**
+ * Distance from the end, in target durations, before which a delta update may skip segments
+ * (draft-pantos-hls-rfc8216bis 4.4.3.8).
+ */
 const SKIP_TARGET_DURATIONS = 6;
 
-/**
- * A live media playlist (RFC 8216 4.3, with the parts of draft-pantos-hls-rfc8216bis 4.4.4.9).
- */
+/** Renders a live media playlist (RFC 8216 4.3, with the parts of draft-pantos-hls-rfc8216bis 4.4.4.9). */
 export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOptions = {}): string {
   const { uriSuffix = '', isComplete = false, reports = [] } = options;
   const { segments, open } = playlist;
   const skipped = options.isDelta ? skippedOf(playlist) : 0;
   const lines = header(playlist, skipped);
   let before = segments[skipped - 1];
-  // It stands among what is left out, and a player need not look for it there.
+  // The map tag is among the skipped lines, and a player need not look for it there.
   if (before !== undefined) lines.push(mapLine(before, uriSuffix));
   for (const segment of segments.slice(skipped)) {
     const uri = `${folderOf(segment)}/${segment.file}${uriSuffix}`;
@@ -97,8 +98,8 @@ export function renderMediaPlaylist(playlist: MediaPlaylist, options: RenderOpti
 }
 
 /**
- * What makes a playlist with offsets that was rendered when the open segment had `known` parts one that has all of them,
- * when it is put at its end.
+ * Renders the text to append to a playlist with offsets, rendered when the open segment had `known` parts, so
+ * that it has all parts.
  */
 export function renderNewParts(open: PublicSegment, known: number): string {
   const parts = (open.parts ?? []).slice(known);
@@ -112,7 +113,7 @@ function header(playlist: MediaPlaylist, skipped: number): string[] {
   const startSec = isDependent ? lastKeyframe(playlist) : null;
   return [
     '#EXTM3U',
-    // Only EXT-X-SKIP asks for more.
+    // Only EXT-X-SKIP requires a higher version.
     `#EXT-X-VERSION:${skipped > 0 ? 9 : 7}`,
     `#EXT-X-TARGETDURATION:${targetDuration}`,
     ...(lowLatency === undefined ? [] : lowLatencyLines(lowLatency, targetDuration)),
@@ -125,8 +126,8 @@ function header(playlist: MediaPlaylist, skipped: number): string[] {
 }
 
 /**
- * Where the last segment begins that begins with a keyframe, in seconds, while others follow it that do not: nobody can
- * begin there. null when none follows.
+ * Returns the start, in seconds, of the last segment with a keyframe when segments without one follow, in
+ * which playback cannot start; null when none follow.
  */
 function lastKeyframe(playlist: MediaPlaylist): number | null {
   let atSec = 0;
@@ -143,7 +144,7 @@ function shownOf({ segments, open }: MediaPlaylist): readonly PublicSegment[] {
   return open === undefined ? segments : [...segments, open];
 }
 
-/** How many segments a delta update leaves out (draft-pantos-hls-rfc8216bis 6.2.5.1). */
+/** Returns the number of segments that a delta update skips (draft-pantos-hls-rfc8216bis 6.2.5.1). */
 function skippedOf({ segments, open, targetDuration, lowLatency }: MediaPlaylist): number {
   if (lowLatency === undefined) return 0;
   let afterSec = open?.durationSec ?? 0;
@@ -163,7 +164,7 @@ function lowLatencyLines({ partTargetSec, holdBackSec }: LowLatency, targetDurat
   return [`#EXT-X-SERVER-CONTROL:${control.join()}`, `#EXT-X-PART-INF:PART-TARGET=${seconds(partTargetSec)}`];
 }
 
-/** What stands before a segment and its parts. */
+/** Renders the tags before a segment and its parts. */
 function headLines(segment: PublicSegment, before: PublicSegment | undefined, uriSuffix: string): string[] {
   const lines: string[] = [];
   if (before && before.disc !== segment.disc) lines.push('#EXT-X-DISCONTINUITY');
@@ -194,13 +195,16 @@ function partLine(
   return `#EXT-X-PART:DURATION=${seconds(durationSec)},URI="${uri}"${range}${independent}`;
 }
 
-/** Names the part that comes next. */
+/** Renders the preload hint for the next part. */
 function hintLine(open: PublicSegment, uriSuffix: string): string {
   const next = `${folderOf(open)}/${partFile(open.file, open.parts?.length ?? 0)}${uriSuffix}`;
   return `#EXT-X-PRELOAD-HINT:TYPE=PART,URI="${next}"`;
 }
 
-/** Before what belongs to a segment, for `parseMediaPlaylist`; a comment to everybody else (RFC 8216 4.1). */
+/**
+ * Marker before the tags of a segment, for `parseMediaPlaylist`; a comment for all other readers (RFC 8216
+ * 4.1).
+ */
 const DEPENDENT = '#DEPENDENT';
 
 function folderOf({ epoch, rung }: PublicSegment): string {
@@ -212,13 +216,13 @@ function partFile(file: string, index: number): string {
   return file.replace(/\.m4s$/, `.${index}.m4s`);
 }
 
-/** The segment of a part's file, and its number in there; null for other files. */
+/** Returns the segment of a part's file, and the index of the part; null for other files. */
 export function segmentOfPart(file: string): { file: string; index: number } | null {
   const [, segment, index] = /^(s_\d{1,12})\.(\d{1,6})\.m4s$/.exec(file) ?? [];
   return segment === undefined ? null : { file: `${segment}.m4s`, index: Number(index) };
 }
 
-/** As short as it can be said to the millisecond's thousandth. */
+/** Formats with up to six decimals, without trailing zeros. */
 function seconds(value: number): string {
   return String(Number(value.toFixed(6)));
 }
@@ -312,13 +316,13 @@ function headerNumber(text: string, name: string): number | null {
   return value === undefined ? null : Number(value);
 }
 
-/** Packaging delay between the last frame of a segment and the next one in the list. */
+/** Tolerance for the packaging delay between the last frame of a segment and the next one in the list. */
 const JOIN_SLACK_MS = 1000;
 
 /**
- * Hides what was filmed before the broadcast started: keeps the segments that end after `sinceMs`, and the
- * one before them when it joins on, so that playback can start at once. Sequence numbers are kept, so a
- * player sees a window that simply starts later.
+ * Hides media from before the broadcast started: keeps the segments that end after `sinceMs`, and the one
+ * before them when it is contiguous, so that playback can start immediately. Sequence numbers are unchanged,
+ * so a player sees a window that simply starts later.
  */
 export function trimBefore(playlist: MediaPlaylist, sinceMs: number): MediaPlaylist {
   const { segments, open } = playlist;
@@ -331,13 +335,18 @@ export function trimBefore(playlist: MediaPlaylist, sinceMs: number): MediaPlayl
   return isOpenHidden ? withoutOpen({ ...playlist, segments: kept }) : { ...playlist, segments: kept };
 }
 
-/** Where players may begin: leaves out what comes before the first keyframe, unless there is none. */
+/**
+ * Removes the segments before the first keyframe, where players cannot start, unless there is no keyframe.
+ */
 export function fromKeyframe(playlist: MediaPlaylist): MediaPlaylist {
   const first = playlist.segments.findIndex(({ isDependent }) => !isDependent);
   return first > 0 ? { ...playlist, segments: playlist.segments.slice(first) } : playlist;
 }
 
-/** Hides what was filmed after the broadcast: keeps the segments, and the parts of the last, that began before `untilMs`. */
+/**
+ * Hides media from after the broadcast: keeps the segments, and the parts of the last, that began before
+ * `untilMs`.
+ */
 export function trimAfter(playlist: MediaPlaylist, untilMs: number): MediaPlaylist {
   const segments = playlist.segments.filter(({ startMs }) => startMs < untilMs);
   const { open } = playlist;
@@ -352,7 +361,10 @@ export function trimAfter(playlist: MediaPlaylist, untilMs: number): MediaPlayli
   return { ...playlist, segments, open: { ...open, ...(parts === undefined ? {} : { parts }) } };
 }
 
-/** Whole segments alone: hls.js does not load the rest of a segment that it has parts of, once nothing more will come. */
+/**
+ * Returns the playlist with whole segments only: hls.js does not load the rest of a segment that it has parts
+ * of after the last update.
+ */
 export function withoutParts({ open: _, lowLatency: __, ...playlist }: MediaPlaylist): MediaPlaylist {
   return { ...playlist, segments: playlist.segments.map(({ parts: ___, ...segment }) => segment) };
 }
@@ -365,7 +377,7 @@ export function endMs(segment: { startMs: number; durationSec: number }): number
   return segment.startMs + segment.durationSec * 1000;
 }
 
-/** A valid live playlist with nothing in it yet. */
+/** Returns a valid live playlist without segments. */
 export function emptyMediaPlaylist(targetDuration: number): MediaPlaylist {
   return { targetDuration, segments: [], nextSeq: 0, disc: 0 };
 }

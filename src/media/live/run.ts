@@ -9,55 +9,58 @@ import {
 import type { LiveEpoch, LiveState } from './state.ts';
 
 export interface RunOptions {
-  /** Where each rung has a folder. */
+  /** Parent of the rung folders. */
   folder: string;
   state: LiveState;
   epoch: LiveEpoch;
   segmentSeconds: number;
-  /** The rungs below the first are made beside it: they take its segments, and may be absent. */
+  /**
+   * The rungs below the first come from a separate process: they use its segment boundaries, and may be
+   * absent.
+   */
   follows: boolean;
 }
 
-/** How much of a run there is. */
+/** Progress of a run. */
 export interface Packaged {
-  /** By its slowest rung, in milliseconds; rungs that follow the first do not count. */
+  /** Media of the slowest rung, in milliseconds; rungs that follow the first do not count. */
   ms: number;
-  /** The longest pieces in which it comes. */
+  /** Duration of the longest pieces. */
   longestMs: number;
-  /** A rung is absent that should be there. */
+  /** Whether an expected rung is absent. */
   isLate: boolean;
 }
 
 type Piece = Init | Fragment;
 
-/** A rung that stays so far behind the first for so long is left out until it has caught up. */
+/** Lag behind the first rung at which a rung is left out, after `PATIENCE_MS`, until it has caught up. */
 const BEHIND_SECONDS = 5;
 const PATIENCE_MS = 5000;
 
-/** A rung as it comes. */
+/** Queue of one rung. */
 class Line<W extends SegmentWriter> {
   readonly writer: W;
   reader = createFragmentReader();
   waiting: Piece[] = [];
-  /** Of what was taken. */
+  /** Duration of the media taken from the queue. */
   ms = 0;
-  /** Since when it has been too far behind, or left out; null while all is well. */
+  /** Time since which it has been too far behind, or left out; null otherwise. */
   behindSinceMs: number | null = null;
 
   constructor(writer: W) {
     this.writer = writer;
   }
 
-  /** Takes what waits out of the line: all that has come, or what is shown before then. */
+  /** Removes queued pieces: all of them, or those presented before `beforeSec`. */
   takeWaiting(beforeSec = Number.POSITIVE_INFINITY): Piece[] {
     const until = this.waiting.findIndex((piece) => piece.type === 'fragment' && piece.shownSec >= beforeSec);
     return this.waiting.splice(0, until < 0 ? this.waiting.length : until);
   }
 }
 
-/** One run of a packager: takes apart what it writes, and has it written. */
+/** One run of a packager: parses its output and passes it to the segment writers. */
 export class Run {
-  /** What waits for the disk. */
+  /** Bytes queued for the disk. */
   waitingBytes = 0;
   isUnfit = false;
   readonly #options: RunOptions;
@@ -81,8 +84,8 @@ export class Run {
 
   /**
    * @param index of the rung.
-   * @returns whether pieces have become whole with them.
-   * @throws {BadFragments}
+   * @returns whether pieces have been completed.
+   * @throws {InvalidFragmentsError}
    */
   push(index: number, bytes: Buffer): boolean {
     const line = this.#lines()[index];
@@ -92,7 +95,7 @@ export class Run {
     return pieces.length > 0;
   }
 
-  /** @returns whether there is anything new, and whether segments have begun or ended. */
+  /** @returns whether anything has changed, and whether segments have begun or ended. */
   async takeWaiting(nowMs: number, isOver = false): Promise<{ isChanged: boolean; isNew: boolean }> {
     const found = { isChanged: false, isNew: false };
     const take = async (line: Line<SegmentWriter>, pieces: Piece[]) => {
@@ -106,13 +109,13 @@ export class Run {
       }
     };
     for (const line of this.#leaders) await take(line, line.takeWaiting());
-    // Where a segment begins is known when the first rung has gone beyond it.
+    // The start of a segment is known when the first rung has passed it.
     const known = isOver ? Number.POSITIVE_INFINITY : (this.#leaders[0]?.writer.endSec ?? 0);
     for (const line of this.#followers) await take(line, line.takeWaiting(known));
     return found;
   }
 
-  /** Leaves out the rungs that stay too far behind. @returns whether there are any that were not before. */
+  /** Leaves out the rungs that stay too far behind. @returns whether any were added to those left out. */
   async leaveLate(nowMs: number): Promise<boolean> {
     const { epoch } = this.#options;
     let isNew = false;
@@ -129,7 +132,7 @@ export class Run {
     return isNew;
   }
 
-  /** What makes the rungs that follow begins anew. @returns their numbers. */
+  /** Restarts the rungs that follow the first. @returns their numbers. */
   async restartFollowers(): Promise<number[]> {
     for (const line of this.#followers) {
       for (const { bytes } of line.waiting) this.waitingBytes -= bytes.length;

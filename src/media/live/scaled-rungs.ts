@@ -10,22 +10,26 @@ import type { Composer, RungSink } from './composer.ts';
 import { Supervisor } from './supervisor.ts';
 
 export interface ScaledRungsOptions {
-  /** Starts an ffmpeg that makes the rungs of what `input` gives it. */
+  /** Starts an ffmpeg that encodes the rungs from the data that `input` supplies. */
   begin: (outputs: RungSink[], input: (stdin: Writable) => void) => Promise<FfmpegProcess>;
   composer: Pick<Composer, 'restartFollowers'>;
-  /** A run has ended by itself. @returns whether the next one encodes otherwise: then the rungs have another header. */
+  /**
+   * Called when a run has ended by itself. @returns whether the next one uses another encoder: then the rungs
+   * have another header.
+   */
   onFailure?: () => boolean;
   log: Logger;
   clock: Clock;
   backoffMs?: readonly number[] | undefined;
 }
 
-/** An ffmpeg that takes no more is left behind by its rungs, which are then absent. */
+/** Maximum queue of an ffmpeg; when it is full, its rungs are left out. */
 const QUEUE_BYTES = 8 * 2 ** 20;
 
 /**
- * The rungs below a source that is put into fragments without an ffmpeg: one of them makes all, of the same frames with the same
- * times. It may end, hang or be slow: the source goes on, and the rungs come back.
+ * Scaler for the rungs below a source that is fragmented without ffmpeg: one ffmpeg encodes all rungs, from
+ * the same frames with the same timestamps. When it ends, hangs or is slow, the source continues, and the
+ * rungs are restarted.
  */
 export class ScaledRungs {
   readonly #options: ScaledRungsOptions;
@@ -41,10 +45,10 @@ export class ScaledRungs {
   }
 
   /**
-   * A run of the source has begun.
+   * Starts scaling for a new run of the source.
    *
-   * @param outputs where its rungs go, but for the first.
-   * @param onOther the rungs have no place in it any more.
+   * @param outputs sinks of all rungs but the first.
+   * @param onOther called when the rungs no longer fit into the run.
    */
   start(outputs: RungSink[], onOther: () => void): void {
     const { begin, composer, onFailure, log, clock, backoffMs } = this.#options;
@@ -73,12 +77,12 @@ export class ScaledRungs {
     else broadcast?.frame(type, atMs, payload, keyframe);
   }
 
-  /** They are too far behind: a new run begins at what is now. */
+  /** Restarts the rungs at the current position, because they are too far behind. */
   restart(): void {
     this.#run?.supervisor.kill();
   }
 
-  /** The run of the source is over. @param eofWaitMs for what is still on its way. */
+  /** Stops after the run of the source has ended. @param eofWaitMs time to wait for the buffered media. */
   async stop(eofWaitMs: number): Promise<void> {
     const run = this.#run;
     this.#run = null;

@@ -30,7 +30,10 @@ function piece(kind: Kind, startSec: number, durationSec: number): Fragment {
   };
 }
 
-/** Writes what follows each other. @returns how long each segment is, with `+` where nobody can begin. */
+/**
+ * Writes consecutive pieces. @returns the length of each segment, with `+` for those without a keyframe at
+ * the start.
+ */
 async function written(pieces: [Kind, seconds: number][]): Promise<string> {
   const { writer, state } = begin();
   let atSec = 0;
@@ -44,7 +47,7 @@ async function written(pieces: [Kind, seconds: number][]): Promise<string> {
     .join(' ');
 }
 
-/** So many pieces of the same kind. */
+/** Repeats a piece of one kind. */
 const times = (count: number, kind: Kind, seconds: number) =>
   Array.from({ length: count }, (): [Kind, number] => [kind, seconds]);
 
@@ -53,7 +56,7 @@ test('segments end at the target duration where keyframes are further apart', as
   assert.equal(await written([...gop, ...gop, ['key', 0.5]]), '1 +4 +4 +1 4 +4 +2 0.5');
 });
 
-test('segments continue with audio while video is away, and none of them is independent', async () => {
+test('segments continue with audio while video is missing, and none of them is independent', async () => {
   const pieces: [Kind, number][] = [['key', 1], ['key', 2], ...times(11, 'sound', 0.5)];
   assert.equal(await written([...pieces, ['frames', 0.5], ['key', 2], ['key', 1]]), '1 4 +2 +2 2 1');
 });
@@ -66,7 +69,7 @@ test('audio between two frames that are far apart ends no segment before the tar
   assert.equal(await written([['key', 1], ['key', 1], ...slides, ['key', 1]]), '1 4.25 +0.75 1');
 });
 
-test('segments: more than live media make, for long, end the run', async () => {
+test('segments: a sustained rate above that of live media ends the run', async () => {
   const { writer, state } = begin();
   const flood = async () => {
     for (let index = 0; index < 1000; index += 1) await writer.take(piece('key', index * 3, 3), 0);

@@ -6,69 +6,72 @@ import { codecOfInitSegment } from './h264.ts';
 import type { LiveEpoch, LiveEpochRung, LiveState } from './state.ts';
 import { addPart, addRung, endSegment, isAwaited, leaveSegments, removeRung, segmentFile } from './window.ts';
 
-/** Writes the segments of one rung of a run, and says in the state what is there. */
+/** Writer of the segments of one rung of a run; records them in the state. */
 export interface SegmentWriter {
   readonly rung: string;
-  /** Puts a piece of the run where it belongs. @returns whether segments have begun or ended with it. */
+  /** Writes a piece of the run. @returns whether segments have begun or ended with it. */
   take(piece: Init | Fragment, nowMs: number): Promise<boolean>;
-  /** Nothing follows: what there is of the last segment is all of it. */
+  /** Ends the last segment: nothing follows. */
   end(): Promise<void>;
 }
 
-/** Says where its segments begin. */
+/** Writer that determines the segment boundaries. */
 export interface LeadingWriter extends SegmentWriter {
-  /** Where the last piece ended, in seconds of the run. */
+  /** End of the last piece, in seconds of the run. */
   readonly endSec: number;
-  /** The segment that what is shown at that time belongs to; null for what is before all that are known. */
+  /** Returns the segment that contains this presentation time; null before the first known one. */
   segmentAt(shownSec: number): SegmentStart | null;
 }
 
 interface SegmentStart {
   index: number;
-  /** When what it begins with is shown. */
+  /** Presentation time of its first frame. */
   shownSec: number;
 }
 
-/** Takes the segments of another rung, of which it may miss some. */
+/** Writer that uses the segment boundaries of another rung, and may miss some segments. */
 export interface FollowingWriter extends SegmentWriter {
-  /** How far it is behind; null while it is left out. */
+  /** Returns the lag behind the leading rung; null while the rung is left out. */
   behindSec(): number | null;
-  /** It does not come any more, until it comes again. */
+  /** Leaves the rung out until it has media again. */
   leave(): Promise<void>;
 }
 
 interface Options {
-  /** The run's. */
+  /** Folder of the run. */
   folder: string;
   state: LiveState;
   epoch: LiveEpoch;
   rung: LiveEpochRung;
 }
 
-/** Behind the name of a segment that is still being written. */
+/** Suffix of the file name of a segment that is being written. */
 export const UNFINISHED = '.part';
 
 /**
- * A keyframe that comes a few milliseconds before the boundary (encoders round timestamps) must still end
- * the segment, or the segment would last a whole keyframe interval more.
+ * Tolerance for a keyframe a few milliseconds before the boundary, because encoders round timestamps;
+ * otherwise the segment would last one keyframe interval longer.
  */
 const CUT_TOLERANCE_SECONDS = 0.05;
-/** Players begin when there is a whole segment: the first does not wait for the second keyframe. */
+/**
+ * Minimum length of the first segment: players start when there is a whole segment, so it does not wait for
+ * the second keyframe.
+ */
 const FIRST_SEGMENT_SECONDS = 0.75;
 /** EXTINF is rounded to whole seconds against EXT-X-TARGETDURATION (RFC 8216, 4.3.3.1). */
 const TARGET_ROUNDING_SECONDS = 0.49;
-/** A gap between two fragments is no part of the segment. */
+/** Gap between two fragments that does not count as part of the segment. */
 const GAP_SECONDS = 1;
-/** A rung this far behind is no use any more; and it may come in so far behind. */
+/** Lag at which a rung is left out, and below which it may join. */
 const JOIN_SECONDS = 3;
-/** Of the leading rung: more than a rung may be behind. */
+/** Remembered segment starts of the leading rung: more than the largest allowed lag. */
 const KNOWN_STARTS = 64;
-/** So many segments may come at once, as after a stall, and no more than so many a second for long. */
+/** Maximum burst of segments, as after a stall; the sustained rate is limited by `SEGMENTS_A_SECOND`. */
 const BURST_SEGMENTS = 120;
 const SEGMENTS_A_SECOND = 2;
 const NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
-/** @param segmentSeconds the least that a segment has, but for the first. */
+/** @param segmentSeconds minimum length of a segment, except for the first. */
 export function createSegmentWriter(options: Options & { segmentSeconds: number }): LeadingWriter {
   return new RungWriter(options);
 }
@@ -77,15 +80,15 @@ export function createFollowingWriter(options: Options & { leader: LeadingWriter
   return new FollowingRungWriter(options);
 }
 
-/** The segment of a rung that is being written. */
+/** Segment of a rung that is being written. */
 class OpenSegment {
   readonly index: number;
   readonly startSec: number;
-  /** It begins without a keyframe, and ends at the next one, however soon that comes. */
+  /** The segment does not begin with a keyframe, and ends at the next one, however early. */
   readonly isDependent: boolean;
   readonly #options: Options;
   readonly #file: FileHandle;
-  /** Nobody sees it: its place has left the window. */
+  /** The segment is not listed: its slot has left the window. */
   #isLate = false;
 
   static async begin(options: Options, index: number, piece: Fragment): Promise<OpenSegment> {
@@ -112,7 +115,7 @@ class OpenSegment {
     return endSec - this.startSec >= leastSec - CUT_TOLERANCE_SECONDS;
   }
 
-  /** @param nextSec where the next one begins: the end of this one. */
+  /** @param nextSec start of the next segment, which is the end of this one. */
   async finish(nextSec?: number): Promise<void> {
     const { state, epoch, rung } = this.#options;
     await this.#file.close();
@@ -136,16 +139,16 @@ async function takeInit({ folder, rung }: Options, { bytes }: Init): Promise<voi
 
 class RungWriter implements LeadingWriter {
   readonly rung: string;
-  /** Where the last fragment ended. */
+  /** End of the last fragment. */
   endSec = 0;
-  /** Where the last one with a picture ended. */
+  /** End of the last fragment with video. */
   #pictureSec = 0;
   readonly #options: Options & { segmentSeconds: number };
   #current: OpenSegment | null = null;
   #nextIndex = 0;
-  /** Of the last segments. */
+  /** Starts of the last segments. */
   readonly #starts: SegmentStart[] = [];
-  /** So many may begin now. */
+  /** Segments that may begin now. */
   #spare = BURST_SEGMENTS;
   #countedMs = performance.now();
 
@@ -182,15 +185,16 @@ class RungWriter implements LeadingWriter {
   #isCut(current: OpenSegment, { startSec, durationSec, isIndependent, isSoundAlone }: Fragment): boolean {
     const { segmentSeconds, state } = this.#options;
     if (isIndependent) return current.lasts(startSec, current.isDependent ? 0 : segmentSeconds);
-    // EXT-X-TARGETDURATION must not change (RFC 8216, 6.2.1): where keyframes are further apart, a segment ends without one.
+    // EXT-X-TARGETDURATION must not change (RFC 8216, 6.2.1): with longer keyframe intervals, a segment ends
+    // without a keyframe.
     if (startSec + durationSec - current.startSec > state.targetDuration + TARGET_ROUNDING_SECONDS)
       return true;
-    // Once the picture is away there is no keyframe to wait for; between two frames it is not.
+    // When video is missing there is no keyframe to wait for; between two frames it is not missing.
     const isAway = isSoundAlone === true && startSec - this.#pictureSec >= segmentSeconds;
     return isAway && current.lasts(startSec, segmentSeconds);
   }
 
-  /** @throws {InvalidFragmentsError} for what makes more segments than any live media do. */
+  /** @throws {InvalidFragmentsError} for more segments than live media produces. */
   async #next(piece: Fragment): Promise<void> {
     this.#count();
     const { startSec, shownSec } = piece;
@@ -224,7 +228,7 @@ class FollowingRungWriter implements FollowingWriter {
   #endSec = 0;
   #init: Buffer | null = null;
   #current: OpenSegment | null = null;
-  /** It has, or will have, the segments that begin from here on. */
+  /** Whether the rung has joined and has the segments that begin from here on. */
   #isIn = true;
 
   constructor(options: Options & { leader: LeadingWriter }) {
@@ -232,7 +236,7 @@ class FollowingRungWriter implements FollowingWriter {
     this.rung = options.rung.name;
   }
 
-  /** @throws {InvalidFragmentsError} for another header than that of the run. */
+  /** @throws {InvalidFragmentsError} for a header that differs from that of the run. */
   async take(piece: Init | Fragment, nowMs: number): Promise<boolean> {
     if (piece.type === 'init') return this.#takeInit(piece);
     const { epoch, leader } = this.#options;
@@ -278,7 +282,7 @@ class FollowingRungWriter implements FollowingWriter {
     }
     const isAtStart = piece.isIndependent && piece.shownSec - shownSec <= CUT_TOLERANCE_SECONDS;
     if (!isAwaited(state, epoch, { rung, index }) || !(follows || isAtStart)) {
-      // What begins in the middle of a segment cannot be shown before the next one.
+      // A rung that joins in the middle of a segment is listed from the next one.
       leaveSegments(state, epoch, rung, { from: index, to: index });
       return false;
     }
@@ -287,7 +291,7 @@ class FollowingRungWriter implements FollowingWriter {
   }
 
   async #takeInit(piece: Init): Promise<boolean> {
-    // Players have it already, by an address that never changes what it holds.
+    // Players have already loaded it, from a URL with immutable content.
     if (this.#init !== null && !this.#init.equals(piece.bytes))
       throw new InvalidFragmentsError('another header');
     if (this.#init !== null) return false;

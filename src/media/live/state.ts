@@ -3,10 +3,10 @@ import { type Static, Type } from 'typebox';
 import { compileSchema } from '../../platform/schema-validator.ts';
 
 /**
- * What a stream's playlists are made from, kept in `state.json` so that a new process goes on with the same
- * sequence numbers. Terminology: a *slot* is one media sequence number; it has a segment in every rung of
- * its epoch, which keeps the rungs aligned. A *part* is a piece of a segment that can be played before the rest of
- * it is there (draft-pantos-hls-rfc8216bis 4.4.4.9).
+ * State behind a stream's playlists, stored in `state.json` so that a new process continues with the same
+ * sequence numbers. Terminology: a *slot* is one media sequence number; it has a segment in every rung of its
+ * epoch, which aligns the rungs. A *part* is a section of a segment that can be played before the segment is
+ * complete (draft-pantos-hls-rfc8216bis 4.4.4.9).
  */
 const Part = Type.Object({
   durationSec: Type.Number(),
@@ -18,7 +18,7 @@ const Part = Type.Object({
 const SlotRung = Type.Object({
   durationSec: Type.Number(),
   bytes: Type.Number(),
-  /** Of the newest segments. */
+  /** Parts, present for the newest segments only. */
   parts: Type.Optional(Type.Array(Part)),
   /** More of it is to come. */
   isOpen: Type.Optional(Type.Literal(true)),
@@ -33,9 +33,9 @@ const Slot = Type.Object({
   file: Type.String(),
   startMs: Type.Number(),
   rungs: Type.Record(Type.String(), SlotRung),
-  /** Rungs of its epoch that never have it: their playlists have another one's here. */
+  /** Rungs of the epoch that lack this segment: their playlists list another rung's. */
   without: Type.Optional(Type.Array(Type.String())),
-  /** When it left the window; its files are deleted some time after that. */
+  /** Time at which it left the window; its files are deleted after the retention. */
   leftAtMs: Type.Union([Type.Number(), Type.Null()]),
 });
 
@@ -53,19 +53,19 @@ const Epoch = Type.Object({
   rungs: Type.Array(EpochRung, { minItems: 1 }),
   audioCodec: Type.String(),
   fps: Type.Number(),
-  /** How many segments have been begun. */
+  /** Number of segments begun. */
   nextIndex: Type.Integer(),
-  /** Rungs that do not come at present, and of these the ones that should. */
+  /** Rungs that are left out, and those of them that are expected. */
   absent: Type.Optional(Type.Array(Type.String())),
   late: Type.Optional(Type.Array(Type.String())),
-  /** How far its dates are behind the clock, at the least since then (milliseconds since the Unix epoch). */
+  /** Lag of its dates behind the clock: the minimum since that time (milliseconds since the Unix epoch). */
   behind: Type.Optional(Type.Object({ ms: Type.Number(), sinceMs: Type.Number() })),
 });
 
 const LowLatency = Type.Object({
-  /** No part is longer, unless the picture has a gap. */
+  /** Maximum part length, except for a gap in the video. */
   partTargetSec: Type.Number(),
-  /** How far players stay behind the newest part. */
+  /** Distance of players behind the newest part. */
   holdBackSec: Type.Number(),
 });
 
@@ -74,14 +74,14 @@ const State = Type.Object({
   targetDuration: Type.Integer(),
   lowLatency: Type.Optional(LowLatency),
   nextSeq: Type.Integer(),
-  /** Of the last slot. */
+  /** Discontinuity sequence number of the last slot. */
   disc: Type.Integer(),
   lastSlotEpoch: Type.Union([Type.String(), Type.Null()]),
-  /** The run that is being read; its folder may outlive the process that started it. */
+  /** Current run; its folder may outlive the process that started it. */
   epoch: Type.Union([Epoch, Type.Null()]),
   /** Oldest first; those with `leftAtMs` wait for their deletion. */
   slots: Type.Array(Slot),
-  /** Every rung that ever had a playlist: a player may still be reading it. */
+  /** All rungs that ever had a playlist: a player may still be reading it. */
   playlists: Type.Array(Type.String()),
 });
 
@@ -107,7 +107,7 @@ export function emptyState(): LiveState {
   };
 }
 
-/** The state kept in a file; null when there is none, or when what is there cannot be used. */
+/** Loads the state from a file; null when there is none or its content is invalid. */
 export async function loadState(path: string): Promise<LiveState | null> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
@@ -117,10 +117,10 @@ export async function loadState(path: string): Promise<LiveState | null> {
   }
 }
 
-/** Ends the name of a file until it takes the place of another. */
+/** Suffix of a file until it replaces another. */
 export const TEMPORARY = '.tmp';
 
-/** Replaces a file in one step, so that a reader or a killed writer never leaves half of it. */
+/** Replaces a file atomically, so that neither a reader nor a killed writer sees a partial file. */
 export async function replaceFile(path: string, content: string): Promise<void> {
   const temporary = path + TEMPORARY;
   await writeFile(temporary, content);

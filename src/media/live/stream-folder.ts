@@ -7,10 +7,10 @@ import { UNFINISHED } from './segment-writer.ts';
 import { type LiveState, replaceFile } from './state.ts';
 import { mediaPlaylistOf, partsSince, variantsOf } from './window.ts';
 
-/** To the end of a file that is there. */
+/** Flags for appending to an existing file. */
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
 
-/** Names are unique for ever, because segments are cached by their address. */
+/** Returns a unique name, never reused, because segments are cached by their URL. */
 export async function newEpochName(dir: string, nowMs: number): Promise<string> {
   for (let at = nowMs; ; at += 1) {
     const name = at.toString(36);
@@ -22,7 +22,7 @@ export async function newEpochName(dir: string, nowMs: number): Promise<string> 
   }
 }
 
-/** A process that was killed has left parts of segments: they are all that there will be of these. */
+/** Ends the open segments of a killed process: their parts are final. */
 export async function endOpenSegments(dir: string, state: LiveState): Promise<void> {
   const open = state.slots.filter((slot) => Object.values(slot.rungs).some(({ isOpen }) => isOpen));
   for (const slot of open) {
@@ -52,18 +52,18 @@ async function readPlaylist(dir: string, rung: string): Promise<MediaPlaylist | 
   return parseMediaPlaylist(text);
 }
 
-/** What a file holds. */
+/** Content of a written file. */
 export interface PublishedState {
   text: string;
-  /** Of a rung: with the parts that were put at its end. */
+  /** Playlist of a rung, including the parts appended to it. */
   playlist?: MediaPlaylist;
 }
 
 /**
- * The state first: a process that dies in between writes the same playlists again from it. Where only parts have come,
- * they are put at the end of the playlists: there are many a second, and readers know half a line.
+ * Writes the state first: after a crash, the next process writes the same playlists from it. When only parts
+ * were added, they are appended to the playlists: they are frequent, and readers tolerate a partial line.
  *
- * @param shown by the names of the files; it is kept up to date, and tells which have not changed.
+ * @param shown file contents by name; updated here, and used to skip unchanged files.
  */
 export async function publish(
   dir: string,
@@ -88,7 +88,7 @@ export async function publish(
   ]);
 }
 
-/** @returns false where the playlist has to be written anew. */
+/** @returns false when the playlist must be rewritten. */
 async function addParts(path: string, state: LiveState, shown: PublishedState | undefined): Promise<boolean> {
   const { open } = shown?.playlist ?? {};
   const parts = shown?.playlist === undefined ? null : partsSince(state, shown.playlist);
@@ -96,7 +96,7 @@ async function addParts(path: string, state: LiveState, shown: PublishedState | 
   if (parts.length === 0) return true;
   const known = open.parts?.length ?? 0;
   open.parts = [...(open.parts ?? []), ...parts];
-  // Also when it fails: half a line may be there.
+  // Invalidated even on failure: the file may have a partial line.
   shown.text = '';
   await writeFile(path, renderNewParts(open, known), { flag: APPEND });
   return true;
@@ -110,7 +110,7 @@ export async function prune(dir: string, state: LiveState, leftBeforeMs: number)
   }
   state.slots = state.slots.filter((slot) => !due.includes(slot));
   if (due.length > 0) await replaceFile(join(dir, 'state.json'), JSON.stringify(state));
-  // Folders that nothing refers to: finished runs, and runs that never made a segment.
+  // Unreferenced folders: finished runs, and runs without a segment.
   const used = new Set([...state.slots.map((slot) => slot.epoch), state.epoch?.name]);
   for (const entry of await readdir(dir, { withFileTypes: true })) {
     if (entry.isDirectory() && !used.has(entry.name))

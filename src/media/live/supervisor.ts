@@ -3,11 +3,14 @@ import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegExit, FfmpegProcess } from '../ffmpeg/process.ts';
 
 export interface SupervisorOptions {
-  /** Starts one run of a program; null where it is not to be started any more. May throw: that is a failure like others. */
+  /**
+   * Starts one run of a program; null when it is not to be started anymore. May throw, which counts as a
+   * failure.
+   */
   begin: () => Promise<FfmpegProcess | null>;
-  /** Called when a run is over. */
+  /** Called when a run has ended. */
   onEnd?: () => Promise<void>;
-  /** Called when a run has ended that nobody has stopped. */
+  /** Called when a run has ended by itself. */
   onFailure?: () => void;
   /** Called once when it fails too often; it does not start again by itself. */
   onGiveUp?: () => void;
@@ -15,7 +18,7 @@ export interface SupervisorOptions {
   clock: Clock;
   /** Waits between a failure and the next run, in milliseconds; the last one repeats. */
   backoffMs?: readonly number[] | undefined;
-  /** What of failures is too much; unlimited without. */
+  /** Number of failures after which it gives up; unlimited when absent. */
   giveUpAfter?: number;
 }
 
@@ -27,7 +30,7 @@ const FAILING_WINDOW_MS = 15_000;
 /** Keeps one ffmpeg running (docs/decisions/live-packaging.md#supervision). */
 export class Supervisor {
   readonly #options: SupervisorOptions;
-  /** When the failures of the last two minutes were, in milliseconds since the Unix epoch. */
+  /** Times of the failures in the last two minutes, in milliseconds since the Unix epoch. */
   readonly #failures: number[] = [];
   #child: FfmpegProcess | null = null;
   #stopped = false;
@@ -43,7 +46,7 @@ export class Supervisor {
     return this.#child?.pid ?? 0;
   }
 
-  /** It has just ended again and again by itself. */
+  /** Reports whether recent runs have repeatedly ended by themselves. */
   failing(): boolean {
     const since = this.#options.clock.ms() - FAILING_WINDOW_MS;
     return this.#failures.filter((at) => at > since).length >= FAILING_AFTER;
@@ -53,12 +56,12 @@ export class Supervisor {
     this.#finished ??= this.#supervise();
   }
 
-  /** Ends the run at once; another one begins after a while. */
+  /** Kills the run; another one begins after the backoff. */
   kill(): void {
     this.#child?.kill('SIGKILL');
   }
 
-  /** Lets the run read to the end of its input for so long, and resolves when nothing runs any more. */
+  /** Lets the run read to the end of its input for up to `eofWaitMs`, and resolves when no process runs. */
   async stop(eofWaitMs: number): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
@@ -91,7 +94,7 @@ export class Supervisor {
       const child = await this.#options.begin();
       if (child === null) return NOT_STARTED;
       this.#child = child;
-      // What stopped it meanwhile has not seen it.
+      // A `stop` during the start has not seen this process.
       if (this.#stopped) child.kill('SIGKILL');
       const exit = await child.exited;
       this.#child = null;

@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => rm(root, { recursive: true, force: true }));
 
-/** A stream with one segment, and an ffmpeg without a sandbox that does as told. */
+/** Creates a stream with one segment, and an ffmpeg without a sandbox that runs the given script. */
 async function setUp(script: string) {
   const dir = await mkdtemp(join(root, 'stream-'));
   const folder = join(dir, 'e1');
@@ -34,7 +34,7 @@ async function setUp(script: string) {
 }
 
 for (const kind of KINDS) {
-  test(`thumbnail: of ${kind} for a segment none is taken`, async () => {
+  test(`thumbnail: ${kind} in place of a segment yields no thumbnail`, async () => {
     const { dir, folder, secret, errors, look } = await setUp('exit 0');
     await plantOutput(kind, join(folder, 'src/s_000000.m4s'), secret);
     look();
@@ -44,7 +44,7 @@ for (const kind of KINDS) {
   });
 }
 
-test('thumbnail: a link in the place of the picture is not shown', async () => {
+test('thumbnail: a symbolic link in place of the thumbnail is not served', async () => {
   // The last argument is its output.
   const { dir, errors, look } = await setUp(
     'for last in "$@"; do :; done; cd "$(dirname "$(echo "$last" | cut -c6-)")"; ln -sf e1/src/init.mp4 .thumbnail.jpg',

@@ -9,7 +9,7 @@ import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import type { Composer, LatestSegment } from './composer.ts';
 
-/** Name of the picture in the folder of a stream. */
+/** File name of the thumbnail in the folder of a stream. */
 export const THUMBNAIL_FILE = 'thumbnail.jpg';
 
 interface Options {
@@ -18,27 +18,27 @@ interface Options {
   log: Logger;
 }
 
-/** Takes a picture of each stream every 30 seconds while segments come. */
+/** Thumbnail generator: one image of each stream every 30 seconds while segments arrive. */
 export interface Thumbnails {
-  /** Looks whether one is due. @param dir of the stream. */
+  /** Takes a thumbnail if one is due. @param dir of the stream. */
   look(dir: string, composer: Pick<Composer, 'latest'>): void;
-  /** The next one does not wait for its turn: viewers of a broadcast see no picture of the time before it. */
+  /** Renews the thumbnail early: viewers of a broadcast must not see an image from before it. */
   hurry(dir: string): void;
-  /** Another publish begins: its first picture does not wait, and the one of the last is gone. */
+  /** Deletes the thumbnail when another publish begins; the next one is taken early. */
   forget(dir: string): Promise<void>;
 }
 
 const EVERY_MS = 30_000;
-/** By then a segment is finished that began after the call. */
+/** Time after which a segment that began after the call is finished. */
 const HURRY_MS = 5000;
 const LIMITS: ProgramLimits = { memoryBytes: 4 * 2 ** 30, cpuSec: 20, fileBytes: 2 ** 26 };
-/** A keyframe interval of the highest bitrate. */
+/** Maximum bytes of the input: a keyframe interval of the highest bitrate. */
 const CLIP_MAX_BYTES = 2 ** 28;
 const WIDTH = 640;
 const PICTURE_FILE = '.thumbnail.jpg';
 
 export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
-  /** When the next one of a folder is due. */
+  /** Due times by folder. */
   const due = new Map<string, number>();
 
   const take = async (dir: string, { folder, initFile, file, startMs }: LatestSegment) => {
@@ -47,12 +47,12 @@ export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
     try {
       const init = await readOutput(folder, initFile, CLIP_MAX_BYTES);
       await writeFile(clip, Buffer.concat([init, await readOutput(folder, file, CLIP_MAX_BYTES)]));
-      // It writes this file and nothing else of the folder.
+      // ffmpeg may write only this file of the folder.
       await writeFile(picture, '');
       const program = await ffmpeg.guard.start(ffmpeg.bin, LIMITS, { reads: [clip], writes: picture });
       const { code, stderr } = await spawnFfmpeg({ program, args: pictureArgs(clip, picture), log }).exited;
       if (code !== 0) throw new Error(stderr.trim().split('\n').at(-1) ?? 'ffmpeg failed');
-      // Of the moment that it shows: viewers of a broadcast must not see what was before it.
+      // The file time is the time of the frame: viewers of a broadcast must not see anything from before it.
       const made = await openOutput(dir, PICTURE_FILE);
       await made.utimes(dateFromMs(startMs), dateFromMs(startMs)).finally(() => made.close());
       await rename(picture, join(dir, THUMBNAIL_FILE));

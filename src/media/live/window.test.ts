@@ -52,7 +52,7 @@ function add(
   return nowMs;
 }
 
-test('window: holds the last eight and counts on', () => {
+test('window: holds the last eight segments and increments the sequence', () => {
   const state = emptyState();
   add(state, epoch('e1'), 11, T0);
   const { segments } = mediaPlaylistOf(state, 'src');
@@ -87,7 +87,7 @@ test('window: sliding over a discontinuity moves it to the header exactly once',
   ]);
 });
 
-test('window: a run that made no segment leaves no discontinuity', () => {
+test('window: a run without segments leaves no discontinuity', () => {
   const state = emptyState();
   const nowMs = add(state, epoch('e1'), 1, T0);
   add(state, epoch('failed'), 0, nowMs);
@@ -110,17 +110,17 @@ test('window: dates follow the durations, and never go back', () => {
   assert.deepEqual(datesOf(state), [0, 2000, 4000, 34_300]);
 });
 
-/** All at once, as what a stall has held up. */
+/** Adds segments in one burst, as after a stall. */
 function burst(state: LiveState, run: LiveEpoch, count: number, nowMs: number): void {
   for (let i = 0; i < count; i += 1) add(state, run, 1, nowMs - 2000);
 }
 
-test('window: what a stall has held up is of the time before', () => {
+test('window: media delayed by a stall is dated before it', () => {
   const state = emptyState();
   const run = epoch('e1');
   const nowMs = add(state, run, 2, T0);
   burst(state, run, 5, nowMs + 10_000);
-  // More slowly, as over a line that is not much faster than the media.
+  // Slower, as over a connection that is not much faster than the media.
   const later = add(state, run, 1, nowMs + 10_000);
   for (let i = 1; i <= 10; i += 1) add(state, run, 1, later + 10_000 + i * 1000 - 2000);
   add(state, run, 1, later + 20_000);
@@ -130,7 +130,7 @@ test('window: what a stall has held up is of the time before', () => {
   );
 });
 
-test('window: dates that stay behind are set to the clock again', () => {
+test('window: dates that stay behind are reset to the clock', () => {
   const state = emptyState();
   const run = epoch('e1');
   const nowMs = add(state, run, 2, T0);
@@ -138,7 +138,7 @@ test('window: dates that stay behind are set to the clock again', () => {
   assert.deepEqual(datesOf(state), [0, 2000, 4000, 6000, 8000, 40_000, 42_000]);
 });
 
-test('window: dates that are ahead come back to the clock, step by step', () => {
+test('window: dates that are ahead return to the clock, step by step', () => {
   const state = emptyState();
   const run = epoch('e1');
   const nowMs = add(state, run, 1, T0);
@@ -161,7 +161,7 @@ test('window: the target duration holds every segment rounded, and does not shri
   assert.equal(state.targetDuration, 5);
 });
 
-test('window: a player on a rung that a later epoch lacks goes on with the next lower one', () => {
+test('window: a player on a rung that a later epoch lacks continues with the next lower one', () => {
   const state = emptyState();
   const nowMs = add(state, epoch('big', ['src', '720', '360']), 2, T0);
   add(state, epoch('small', ['src', '360']), 2, nowMs);
@@ -205,7 +205,7 @@ test('window: a rung that is behind ends before the others, with the same number
   assert.deepEqual(edge('480'), [2, 2, 2, 1, nowMs]);
 });
 
-test('window: a rung that stands still holds nothing up, and its late parts are dropped', () => {
+test('window: a stalled rung does not delay the others, and its late parts are dropped', () => {
   const state = emptyState();
   const run = epoch('e1', ['src', '480']);
   let nowMs = add(state, run, 1, T0);
@@ -222,7 +222,7 @@ test('window: a rung that stands still holds nothing up, and its late parts are 
   assert.equal(addPart(state, run, { rung: '480', index: 1 }, part, nowMs), null);
 });
 
-test('window: the media that are there when a run begins are of the time before', () => {
+test('window: media buffered before a run begins is dated before it', () => {
   const state = emptyState();
   const run = epoch('e1');
   state.epoch = run;
@@ -232,7 +232,7 @@ test('window: the media that are there when a run begins are of the time before'
   assert.equal(mediaPlaylistOf(state, 'src').open?.startMs, T0 - 1600);
 });
 
-test('window: parts are named for three target durations, and none is longer than is said', () => {
+test('window: parts are listed for three target durations, and none exceeds the declared target', () => {
   const state = emptyState();
   state.targetDuration = 4;
   state.lowLatency = { partTargetSec: 0.6, holdBackSec: 2 };
@@ -246,7 +246,7 @@ test('window: parts are named for three target durations, and none is longer tha
   assert.equal(nowMs, T0 + 20_000);
 });
 
-test('window: a part as long as a gap in the picture raises the target while it is listed', () => {
+test('window: a part as long as a gap in the video raises the target while it is listed', () => {
   const state = emptyState();
   const run = epoch('e1');
   state.targetDuration = 4;
@@ -277,7 +277,7 @@ test('window: a part as long as a gap in the picture raises the target while it 
   assert.deepEqual(targets, [...Array.from({ length: 6 }, () => 3.201), 0.234, 0.234]);
 });
 
-test('window: bandwidth is the measured peak, and variants stay ordered by it', () => {
+test('window: bandwidth is the measured peak, and orders the variants', () => {
   const state = emptyState();
   const run = epoch('e1');
   const nowMs = add(state, run, 2, T0, 2, 1_000_000);

@@ -3,37 +3,42 @@ import type { MasterVariant } from './master.ts';
 import type { MediaPlaylist, PublicPart, PublicSegment } from './playlist.ts';
 import type { LiveEpoch, LiveEpochRung, LivePart, LiveSlot, LiveState, LowLatency } from './state.ts';
 
-/** Segments in a public media playlist. */
+/** Number of segments in a public media playlist. */
 export const WINDOW_SLOTS = 8;
-/** Dates that stay further behind than this are set anew: the encoder's clock and ours have parted, or media stood still. */
+/** Lag above which dates are reset: the encoder's clock has drifted from ours, or the media stalled. */
 const DATE_DRIFT_MS = 2000;
-/** What a stall has held up comes sooner than it lasts, and is of the time before: the dates wait for it. */
+/** Time before dates are reset: media after a stall arrive faster than real time, and catch up. */
 const DATE_PATIENCE_MS = 5000;
 const CATCHES_UP_MS = 100;
-/** Dates further ahead than this come back, by no more of a segment than players need to find the next one by its date. */
+/**
+ * Lead above which dates are corrected, by a share of each segment that still lets players find the next one
+ * by its date.
+ */
 const DATE_AHEAD_MS = 500;
 const DATE_BACK_SHARE = 0.5;
-/** Parts are named for so many target durations (draft-pantos-hls-rfc8216bis 6.2.2). */
+/**
+ * Distance from the end, in target durations, within which parts are listed (draft-pantos-hls-rfc8216bis
+ * 6.2.2).
+ */
 const PARTS_TARGET_DURATIONS = 3;
 const AUDIO_KBPS = 128;
 
-/** When a part has come, and when it began if it was not held up. */
+/** Arrival time of a part, and its start if it was not delayed. */
 interface Seen {
   observedMs: number;
   nowMs: number;
 }
 
-/** Where a part stands: the number of its segment in the run, and the rung. */
+/** Position of a part: the number of its segment in the run, and the rung. */
 export interface PartPosition {
   rung: string;
   index: number;
 }
 
 /**
- * Puts a part that has just come at the end of its segment, which begins with the first part that any rung has of it.
- * Changes `state`.
+ * Adds a part to its segment, which begins with the first part of any rung. Changes `state`.
  *
- * @returns null when the rest of the stream has long gone on without this rung.
+ * @returns null when the stream has continued too far without this rung.
  */
 export function addPart(
   state: LiveState,
@@ -52,7 +57,7 @@ export function addPart(
   held.bytes += part.bytes;
   held.parts?.push(part);
   slot.rungs[place.rung] = held;
-  // What was already there when the run began comes at once: only the last of it is of now.
+  // Media buffered before the run began arrive in a burst: only the last of them are current.
   if (isFirstOf(state, slot)) {
     const beforeMs = endOf(state.slots.at(-2)) ?? 0;
     slot.startMs = Math.min(slot.startMs, Math.max(beforeMs, nowMs - held.durationSec * 1000));
@@ -67,7 +72,9 @@ function beginRung({ isIndependent }: LivePart): LiveSlot['rungs'][string] {
   };
 }
 
-/** Nothing is added to the segment any more. @param durationSec as the next one tells it; the sum of the parts else. */
+/**
+ * Ends the segment. @param durationSec taken from the next segment's start; the sum of the parts when absent.
+ */
 export function endSegment(
   state: LiveState,
   epoch: LiveEpoch,
@@ -91,7 +98,7 @@ function slotOf({ slots }: LiveState, epoch: LiveEpoch, index: number): LiveSlot
   return slots.findLast((slot) => slot.epoch === epoch.name && slot.file === file) ?? null;
 }
 
-/** Gives a segment its place after the last slot. */
+/** Appends a slot for a new segment. */
 function beginSlot(
   state: LiveState,
   epoch: LiveEpoch,
@@ -101,7 +108,7 @@ function beginSlot(
 ): LiveSlot | null {
   if (index < epoch.nextIndex) return null;
   const { absent = [] } = epoch;
-  // A rung that has come meanwhile begins with a keyframe.
+  // A rung that joined in the meantime begins with a keyframe.
   const without = isIndependent ? absent : [...absent, ...(state.slots.at(-1)?.without ?? [])];
   if (state.lastSlotEpoch !== null && state.lastSlotEpoch !== epoch.name) state.disc += 1;
   const slot: LiveSlot = {
@@ -121,13 +128,13 @@ function beginSlot(
   return slot;
 }
 
-/** The rung comes from the next segment on that begins with a keyframe. */
+/** Adds the rung from the next segment that begins with a keyframe on. */
 export function addRung(epoch: LiveEpoch, rung: string): void {
   epoch.absent = epoch.absent?.filter((name) => name !== rung) ?? [];
   epoch.late = epoch.late?.filter((name) => name !== rung) ?? [];
 }
 
-/** The rung does not come any more: what it has of the segment that it is in is all of it. */
+/** Removes a rung that has stopped: ends the segment it is in. */
 export function removeRung(state: LiveState, epoch: LiveEpoch, rung: string): void {
   for (const slot of state.slots) {
     if (slot.epoch !== epoch.name) continue;
@@ -138,7 +145,7 @@ export function removeRung(state: LiveState, epoch: LiveEpoch, rung: string): vo
   epoch.absent = [...new Set([...(epoch.absent ?? []), rung])];
 }
 
-/** The rung has nothing of these segments, and never will. */
+/** Marks segments that the rung will never have. */
 export function leaveSegments(
   state: LiveState,
   epoch: LiveEpoch,
@@ -151,7 +158,7 @@ export function leaveSegments(
   }
 }
 
-/** The segment is there, and nothing of it by this rung. */
+/** Reports whether the segment exists but has nothing of this rung yet. */
 export function isAwaited(state: LiveState, epoch: LiveEpoch, { rung, index }: PartPosition): boolean {
   const slot = slotOf(state, epoch, index);
   return slot !== null && slot.rungs[rung] === undefined && !slot.without?.includes(rung);
@@ -165,7 +172,10 @@ function isFirstOf({ slots }: LiveState, slot: LiveSlot): boolean {
   return slots.at(-1) === slot && slots.at(-2)?.epoch !== slot.epoch;
 }
 
-/** Takes the slots before the last eight that a rung has whole out of the window, and forgets the parts of old ones. */
+/**
+ * Removes slots from the window, except the last eight that a rung has completely, and drops the parts of old
+ * ones.
+ */
 export function slideWindow(state: LiveState, nowMs: number): void {
   const complete = state.slots.filter((slot) => Object.values(slot.rungs).some(({ isOpen }) => !isOpen));
   for (const slot of complete.slice(0, -WINDOW_SLOTS)) slot.leftAtMs ??= nowMs;
@@ -177,7 +187,7 @@ export function slideWindow(state: LiveState, nowMs: number): void {
   }
 }
 
-/** Goes on after what another node has shown of the stream: what it left here before is older than that. */
+/** Continues after segments that another node published: the local ones are older. */
 export function resumeAfter(state: LiveState, { seq, disc, epoch }: DvrPosition, nowMs: number): void {
   if (seq < state.nextSeq) return;
   for (const slot of state.slots) slot.leftAtMs ??= nowMs;
@@ -191,7 +201,10 @@ export function endOf(slot: LiveSlot | undefined): number | null {
   return slot === undefined ? null : slot.startMs + longest(slot) * 1000;
 }
 
-/** Dates run on with the durations, and stay near the clock; they never go back, also not over a discontinuity. */
+/**
+ * Returns the date of a new segment. Dates advance with the durations, and stay near the clock; they never
+ * decrease, even at a discontinuity.
+ */
 function startOf(state: LiveState, epoch: LiveEpoch, seen: Seen): number {
   const last = state.slots.at(-1);
   if (!last) return seen.observedMs;
@@ -203,7 +216,7 @@ function startOf(state: LiveState, epoch: LiveEpoch, seen: Seen): number {
   return follows + lostMs(epoch, behindMs, seen.nowMs);
 }
 
-/** By how much dates that are so far behind will stay behind; 0 while that is not known. */
+/** Returns the lag of the dates that is permanent; 0 while unknown. */
 function lostMs(epoch: LiveEpoch, behindMs: number, nowMs: number): number {
   const { behind } = epoch;
   if (behindMs <= DATE_DRIFT_MS) delete epoch.behind;
@@ -225,8 +238,8 @@ function windowSlots(state: LiveState): LiveSlot[] {
 }
 
 /**
- * The public playlist of a rung; all rungs have the same sequence numbers. One that is behind the others ends before
- * theirs do.
+ * Returns the public playlist of a rung; all rungs have the same sequence numbers. A rung that is behind ends
+ * before the others.
  */
 export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
   const segments: PublicSegment[] = [];
@@ -255,7 +268,10 @@ export function mediaPlaylistOf(state: LiveState, rung: string): MediaPlaylist {
   };
 }
 
-/** The target that holds for all parts that are listed: one that was long, for a gap in the picture, passes. */
+/**
+ * Returns the part target that holds for all listed parts: a long part, from a gap in the video, raises it
+ * temporarily.
+ */
 function holding(
   lowLatency: LowLatency,
   segments: readonly PublicSegment[],
@@ -270,8 +286,8 @@ function holding(
 }
 
 /**
- * What has come of the open segment since `shown` was its rung's playlist; null when that is not all that has changed.
- * Segments that have begun or ended since are for the caller to know of.
+ * Returns the parts added to the open segment since the given playlist of its rung; null when anything else
+ * has changed. The caller must detect segments that have begun or ended since.
  */
 export function partsSince(state: LiveState, { open, lowLatency }: MediaPlaylist): PublicPart[] | null {
   if (open === undefined) return null;
@@ -315,8 +331,9 @@ function publicSegment(slot: LiveSlot, rung: string, held: LiveSlot['rungs'][str
 }
 
 /**
- * An epoch may lack a rung that a player is still on (the encoder came back with a smaller picture): it gets
- * the next lower one, or the best there is below none.
+ * Returns the rung to list in a slot. An epoch may lack a rung that a player is still on (the encoder came
+ * back with a lower resolution): the player gets the next lower one, or the best available when none is
+ * lower.
  */
 function rungInSlot({ epoch }: LiveState, slot: LiveSlot, rung: string): string {
   const isOfEpoch = epoch?.name === slot.epoch && epoch.rungs.some(({ name }) => name === rung);
@@ -329,7 +346,7 @@ function rungInSlot({ epoch }: LiveState, slot: LiveSlot, rung: string): string 
   return lower[0] ?? 'src';
 }
 
-/** The master's variants of the current epoch, with rates measured where segments exist. */
+/** Returns the master's variants of the current epoch, with measured bitrates where segments exist. */
 export function variantsOf(state: LiveState): MasterVariant[] {
   const { epoch } = state;
   if (!epoch) return [];
@@ -347,8 +364,8 @@ export function variantsOf(state: LiveState): MasterVariant[] {
 }
 
 /**
- * Players order variants by BANDWIDTH, so a source sent with fewer bits than its scaled rungs would count as
- * the worst: its bound is raised above theirs.
+ * Players order variants by BANDWIDTH, so a source with a lower bitrate than its scaled rungs would count as
+ * the worst: its value is raised above theirs.
  */
 function inOrder(variants: MasterVariant[]): MasterVariant[] {
   let below = 0;
@@ -377,14 +394,17 @@ function bandwidthOf(
   return { bandwidth: roundUp(peak), averageBandwidth: roundUp(average) };
 }
 
-/** Two significant digits, so that the master is not rewritten for every segment. */
+/** Rounds up to two significant digits, so that the master is not rewritten for every segment. */
 function roundUp(bitsPerSecond: number): number {
   if (bitsPerSecond <= 0) return 0;
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(bitsPerSecond)) - 1);
   return Math.ceil(bitsPerSecond / unit) * unit;
 }
 
-/** A copied rung before its first segment: 0.1 bit per pixel at 30 frames per second; 128 for audio only. */
+/**
+ * Estimates the bitrate of a copied rung before its first segment: 0.1 bit per pixel at 30 frames per second;
+ * 128 for audio only.
+ */
 function guessKbps(rung: LiveEpochRung): number {
   return rung.videoCodec === null ? AUDIO_KBPS : Math.round((rung.width * rung.height * 3) / 1000);
 }

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { selectRoomEngine } from './engine-selection.ts';
 
-test('rooms are carried by the best engine that is here, and the lack of a better one is told', async (t) => {
+test('rooms use the best available engine, and the reason for a missing better one is reported', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-choice-'));
   t.after(() => rm(dir, { recursive: true }));
   const program = async (name: string, version: string) => {

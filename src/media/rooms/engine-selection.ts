@@ -2,15 +2,15 @@ import { ConfigError, type RoomConfig } from '../../platform/config.ts';
 import type { RoomEngineName } from './engine.ts';
 import { janusUnavailableReason } from './janus/process.ts';
 
-/** What carries rooms here, and why it is no more than the mesh, in one line. */
+/** Selected room engine, and the reason, in one line, why only the mesh is available. */
 export interface RoomEngineSelection {
   name: RoomEngineName;
   lack: string | null;
-  /** Janus can run on this machine: it carries the rooms, or records those that LiveKit carries. */
+  /** Whether Janus can run on this machine: for its own rooms, or to record those of LiveKit. */
   hasJanus?: boolean;
 }
 
-/** @throws {ConfigError} where ROOMS_ENGINE asks for a Janus that cannot run here. */
+/** @throws {ConfigError} when ROOMS_ENGINE requires a Janus that cannot run here. */
 export async function selectRoomEngine(
   config: Pick<RoomConfig, 'ROOMS_ENGINE' | 'JANUS_PATH' | 'LIVEKIT_URL'>,
 ): Promise<RoomEngineSelection> {

@@ -1,87 +1,89 @@
 /**
- * What carries the sound and the pictures of rooms: Janus, LiveKit, or the browsers among themselves (mesh). An engine
- * knows rooms, who is connected and what they send; who may enter, how many and for how long is decided before it is
- * asked.
+ * Engine that transports the audio and video of rooms: Janus, LiveKit, or the browsers themselves (mesh). An
+ * engine knows rooms, connected participants and their tracks; access, capacity and duration limits are
+ * checked by the caller.
  *
- * Terminology: a *ref* is the engine's name of a room; a *signal* is what a browser and the engine tell each other,
- * which nobody between them reads.
+ * Terminology: a *ref* is the engine's name of a room; a *signal* is a message between a browser and the
+ * engine, opaque to everything between them.
  */
 export interface RoomEngine {
   readonly name: RoomEngineName;
   readonly caps: RoomEngineCaps;
-  /** Where the engine tells by HTTP what happens; left out where it does not. */
+  /** Receiver of the engine's webhooks; absent when the engine sends none. */
   readonly webhook?: EngineWebhook;
-  /** Idempotent by `roomId`: a room that is there keeps its ref, one that the engine has lost is made again. */
+  /** Creates a room. Idempotent by `roomId`: an existing room keeps its ref, a lost one is created again. */
   createRoom(spec: { roomId: string; maxParticipants: number }): Promise<{ ref: string }>;
-  /** Everybody in it is let go, and what they sent ends. Idempotent: a room that is not there is fine. */
+  /**
+   * Disconnects all participants and ends their tracks. Idempotent: succeeds when the room does not exist.
+   */
   endRoom(ref: string): Promise<void>;
   /**
-   * Takes in one connected browser. One of the same identity that is there already is let go, without an event.
+   * Connects a browser. An existing connection of the same identity is closed, without an event.
    *
-   * @param send to this browser. After `close`, and after the connection was let go, nothing more is sent.
+   * @param send sends to this browser. Nothing is sent after the connection was closed by either side.
    * @throws {Error} when the engine is down or does not know the room.
    */
   connect(ref: string, who: RoomPeer, send: (signal: Signal) => void): Promise<EngineConnection>;
-  /** Those that the engine has, and what they send. Empty for a room that is not there. */
+  /** Lists the connected participants and their tracks. Empty when the room does not exist. */
   listParticipants(ref: string): Promise<EngineParticipant[]>;
-  /** Lets go whoever has the identity. Idempotent. */
+  /** Disconnects the participant with this identity. Idempotent. */
   removeParticipant(ref: string, identity: string): Promise<void>;
   /**
-   * Stops, or lets through again, what an identity sends of a kind. Only where `caps.serverMute`; elsewhere the browser
-   * is asked by the gateway, and this resolves.
+   * Mutes or unmutes a kind of track of an identity. Only with `caps.serverMute`; otherwise the gateway asks
+   * the browser, and this resolves.
    */
   setMuted(ref: string, identity: string, kind: RoomTrackKind, muted: boolean): Promise<void>;
-  /** More than one may listen. */
+  /** Adds an event listener; several are possible. */
   onEvent(listener: (event: RoomEngineEvent) => void): void;
-  /** Never throws. @returns `detail` for people, null where all is well. */
+  /** Never throws. @returns `detail`, human-readable; null when healthy. */
   health(): Promise<{ ok: boolean; detail: string | null }>;
-  /** Lets everybody go and ends what the engine has started. */
+  /** Disconnects all participants and stops everything the engine has started. */
   close(): Promise<void>;
 }
 
-/** One browser's connection to the engine. */
+/** Connection of one browser to the engine. */
 export interface EngineConnection {
-  /** @throws {InvalidSignalError} for what the engine cannot take. */
+  /** @throws {InvalidSignalError} for an invalid signal. */
   signal(message: Signal): Promise<void>;
-  /** Lets go this connection alone: one of the same identity that came later stays. Idempotent. */
+  /** Closes only this connection: a later one of the same identity stays. Idempotent. */
   close(): Promise<void>;
 }
 
 export interface EngineWebhook {
   /**
-   * @param body as it came.
+   * @param body unmodified request body.
    * @throws {WebhookRejectedError} when it is not signed by the engine.
    */
   receive(body: string, authorization: string | undefined): Promise<void>;
 }
 
-/** A message that is not the engine's; the words are for whoever has sent it. */
+/** The webhook message does not come from the engine; the error message is for its sender. */
 export class WebhookRejectedError extends Error {}
 
-/** What a browser and the engine tell each other: a JSON object. */
+/** Message between a browser and the engine: a JSON object. */
 export type Signal = Record<string, unknown>;
 
-/** A signal that the engine cannot take; the message goes to the browser. */
+/** The browser sent an invalid signal; the message is for the browser. */
 export class InvalidSignalError extends Error {}
 
 export type RoomEngineName = 'janus' | 'livekit' | 'mesh';
 
 export interface RoomEngineCaps {
-  /** In one room, those who only watch included. */
+  /** Maximum participants in one room, including viewers. */
   maxParticipants: number;
-  /** A media role of the same platform can record its rooms (`RoomRecordingPort`), now. */
+  /** Whether a media role of the platform can currently record its rooms (`RoomRecordingPort`). */
   recording: boolean;
-  /** The engine itself can stop what somebody sends. */
+  /** The engine itself can mute a participant. */
   serverMute: boolean;
-  /** People in one room may be connected to different nodes of the platform. */
+  /** Whether participants of one room may be connected to different nodes of the platform. */
   multiNode: boolean;
-  /** A room can be sent to a stream, and a stream into a room. */
+  /** Whether bridges between rooms and streams are supported. */
   bridges: boolean;
 }
 
 export type RoomRole = 'HOST' | 'SPEAKER' | 'VIEWER';
 
-/** What somebody may do in a room. */
+/** Permissions of a participant in a room. */
 export interface RoomPermissions {
   canPublish: boolean;
   canSubscribe: boolean;
@@ -89,9 +91,9 @@ export interface RoomPermissions {
   canScreenShare: boolean;
 }
 
-/** Somebody who connects. */
+/** Connecting participant. */
 export interface RoomPeer {
-  /** Of one person in one room, at most 128 characters of any script. */
+  /** Identity of one person in one room, at most 128 characters of any script. */
   identity: string;
   name: string | null;
   role: RoomRole;
@@ -100,25 +102,31 @@ export interface RoomPeer {
 
 export type RoomTrackKind = 'AUDIO' | 'VIDEO' | 'SCREEN';
 
-/** Something that a participant sends. */
+/** Track that a participant sends. */
 export interface RoomTrack {
   kind: RoomTrackKind;
   muted: boolean;
 }
 
-/** A participant as the engine knows it. */
+/** Participant as known to the engine. */
 export interface EngineParticipant {
   identity: string;
   tracks: RoomTrack[];
 }
 
-/** `tracks` has all that the identity sends now; `left` says that the engine has lost it, `ended` a whole room. */
+/**
+ * `tracks` has all current tracks of the identity; `left` means that the engine has lost the participant,
+ * `ended` the whole room.
+ */
 export type RoomEngineEvent =
   | { type: 'tracks'; ref: string; identity: string; tracks: RoomTrack[] }
   | { type: 'left'; ref: string; identity: string }
-  /** Somebody has joined the engine's room past the gateway, by what they were given: it looks whether they still may. */
+  /**
+   * A participant has joined the engine's room directly, with credentials from the gateway, which checks
+   * whether they are still valid.
+   */
   | { type: 'joined'; ref: string; roomId: string; identity: string }
   | { type: 'ended'; ref: string }
-  /** All of its rooms and connections are gone; after `up`, rooms are made and connected to anew. */
+  /** All rooms and connections are lost; after `up`, rooms are created again and participants reconnect. */
   | { type: 'down' }
   | { type: 'up' };

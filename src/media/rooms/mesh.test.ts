@@ -10,7 +10,7 @@ const peer = (identity: string, more: Partial<RoomPeer> = {}): RoomPeer => ({
   ...more,
 });
 
-/** Two nodes that hand on to each other. */
+/** Creates two nodes that relay to each other. */
 function twoNodes() {
   const listeners: Parameters<SignalRelay['subscribe']>[0][] = [];
   const relayTo = (other: number): SignalRelay => ({
@@ -21,13 +21,13 @@ function twoNodes() {
 }
 
 const HEAD = 'v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\n';
-/** As the platform writes it. */
+/** Builds an offer in the form that the platform writes. */
 const offer = (...lines: string[]) => ({
   type: 'offer',
   sdp: `${HEAD}m=audio 9 UDP 111\r\nc=IN IP4 0.0.0.0\r\n${lines.map((line) => `a=${line}\r\n`).join('')}m=application 9 UDP 1\r\nc=IN IP4 0.0.0.0\r\n`,
 });
 
-test('a signal reaches the one it names, on its node and on another one, and says from whom', async () => {
+test('a signal reaches its recipient, on the same node and on another one, and names its sender', async () => {
   const [here, there] = twoNodes();
   const { ref } = await here.createRoom(ROOM);
   assert.equal((await there.createRoom(ROOM)).ref, ref);
@@ -48,7 +48,7 @@ test('a signal reaches the one it names, on its node and on another one, and say
   await assert.rejects(ada.signal({ candidate: null }), InvalidSignalError);
 });
 
-test('the newer connection of an identity has its signals; the older one ends without taking it along', async () => {
+test('signals reach the newer connection of an identity, and the end of the older one leaves it open', async () => {
   const [engine] = twoNodes();
   const { ref } = await engine.createRoom(ROOM);
   const got: string[] = [];
@@ -66,7 +66,7 @@ test('the newer connection of an identity has its signals; the older one ends wi
   assert.deepEqual([got, await engine.listParticipants(ref)], [['newer'], []]);
 });
 
-test('who may not publish can only offer to receive', async () => {
+test('a participant without publish permission can only offer to receive', async () => {
   const [engine] = twoNodes();
   const { ref } = await engine.createRoom(ROOM);
   const got: Signal[] = [];

@@ -4,7 +4,7 @@ import { writeSdp } from '../protocols/sdp/write.ts';
 import type { EngineConnection, RoomEngine, RoomPeer, RoomPermissions, Signal } from './engine.ts';
 import { InvalidSignalError } from './engine.ts';
 
-/** Carries signals to people who are connected to other nodes. */
+/** Relay of signals to participants connected to other nodes. */
 export interface SignalRelay {
   send(ref: string, to: string, signal: Signal): void;
   subscribe(listener: (ref: string, to: string, signal: Signal) => void): void;
@@ -15,14 +15,18 @@ interface Member {
   send(signal: Signal): void;
 }
 
-/** Each browser sends to each other one: more than this is too much for the line of most people. */
+/**
+ * Maximum participants: each browser sends to every other one, so more would exceed the uplink of typical
+ * users.
+ */
 const MAX_PARTICIPANTS = 4;
 
 /**
- * No media server: browsers connect to each other, and this engine hands their signals on by identity. From the browser
- * `{to, description}` or `{to, candidate}` (the members of RTCPeerConnection); the other one gets `from` for `to`.
+ * Creates an engine without a media server: browsers connect to each other, and the engine relays their
+ * signals by identity. The browser sends `{to, description}` or `{to, candidate}` (the members of
+ * RTCPeerConnection); the recipient gets `from` in place of `to`.
  *
- * @param relay for the signals to whoever is not connected to this node.
+ * @param relay for signals to participants connected to other nodes.
  */
 export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine {
   const rooms = new Map<string, Map<string, Member>>();
@@ -78,10 +82,10 @@ export function createMeshEngine({ relay }: { relay: SignalRelay }): RoomEngine 
 }
 
 /**
- * Returns the description of a signal, parsed and written again, so that a browser reads nothing in it that was not
- * checked.
+ * Returns the description of a signal, parsed and serialized again, so that a browser never gets unvalidated
+ * content.
  *
- * @throws {InvalidSignalError} when it is malformed, or sends what its author may not send.
+ * @throws {InvalidSignalError} when it is malformed, or sends media that its author may not send.
  */
 function descriptionIn({ description }: Signal, permissions: RoomPermissions): Signal {
   if (description === undefined || description === null) return {};

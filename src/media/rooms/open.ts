@@ -9,20 +9,20 @@ import type { RoomChangeNotifier } from './livekit/engine.ts';
 import { createMeshEngine, type SignalRelay } from './mesh.ts';
 
 interface Options {
-  /** For the mesh: to people who are connected to other nodes. */
+  /** Relay to participants on other nodes, for the mesh. */
   relay: SignalRelay;
-  /** For LiveKit: to the other nodes. */
+  /** Notifier of the other nodes, for LiveKit. */
   hints: RoomChangeNotifier;
-  /** For LiveKit: whether a media role is there that records. */
+  /** Reports whether a recording media role is available, for LiveKit. */
   isRecorded(): boolean;
   clock: Clock;
   log: Logger;
 }
 
-/** Opens this process's half of the engine that was chosen. */
+/** Function that opens this process's half of the selected engine. */
 export type RoomEngineOpener = (options: Options) => RoomEngine;
 
-/** Loads the engine that was chosen, and no other: LiveKit's libraries take a fifth of a second. */
+/** Loads only the selected engine: LiveKit's libraries take a fifth of a second. */
 export async function loadRoomEngine(choice: RoomEngineSelection, config: Config): Promise<RoomEngineOpener> {
   if (choice.name === 'janus')
     return ({ log }) => createJanusEngine({ linkFile: config.ROOMS_LINK_FILE, log });
@@ -32,7 +32,7 @@ export async function loadRoomEngine(choice: RoomEngineSelection, config: Config
   return (options) => createLivekitEngine({ ...server, ...options });
 }
 
-/** The LiveKit server of the configuration; null where there is none. */
+/** Returns the configured LiveKit server; null when there is none. */
 export function livekitOf(
   config: Pick<Config, `LIVEKIT_${'URL' | 'API_KEY' | 'API_SECRET'}`>,
 ): LivekitServer | null {

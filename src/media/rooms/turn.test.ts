@@ -4,7 +4,7 @@ import { createIceServers } from './turn.ts';
 
 const clock = { ms: () => 1_700_000_000_999, now: () => new Date(1_700_000_000_999) };
 
-test('TURN credentials end after a day, and are what coturn reckons from its secret', () => {
+test('TURN credentials expire after a day, and match those that coturn derives from its secret', () => {
   const urls = ['stun:a:3478', 'turn:a:3478?transport=udp', 'turns:a:5349'];
   assert.deepEqual(createIceServers({ urls, secret: 'north', clock })(), [
     { urls: ['stun:a:3478'] },

@@ -11,17 +11,20 @@ export interface IceServer {
 interface Options {
   /** `stun:`, `turn:` and `turns:` addresses. */
   urls: readonly string[];
-  /** The shared secret of the TURN servers. */
+  /** Shared secret of the TURN servers. */
   secret: string | undefined;
   clock: Clock;
 }
 
-/** A room may be long, and browsers ask for a new allocation when their network changes. */
+/**
+ * Lifetime of credentials: a room may be long, and browsers request a new allocation when their network
+ * changes.
+ */
 const GOOD_FOR_SEC = 86_400;
 
 /**
- * The servers that help one participant through firewalls, with credentials that end by themselves
- * (draft-uberti-behave-turn-rest-00, 2.2): the user name is the time of the end, the password its HMAC-SHA1.
+ * Creates the function that returns the ICE servers for one participant, with expiring credentials
+ * (draft-uberti-behave-turn-rest-00, 2.2): the username is the expiration time, the password its HMAC-SHA1.
  */
 export function createIceServers({ urls, secret, clock }: Options): () => IceServer[] {
   const stun = urls.filter((url) => url.startsWith('stun'));

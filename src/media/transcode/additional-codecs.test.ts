@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** PQ in 10 bits, keyframes not where we would put them, and what is made of it. */
+/** Encodes a 10-bit PQ source with irregular keyframes into all renditions. */
 async function encodeAll(alignToSource: boolean) {
   const colours = 'colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
   const input = await make(
@@ -46,7 +46,7 @@ async function encodeAll(alignToSource: boolean) {
   return { made, source, path: (name: string) => join(outDir, name, 'index.m3u8') };
 }
 
-test('HEVC and AV1 keep ten bits and HDR; H.264 beside them is for every screen', {
+test('HEVC and AV1 keep ten bits and HDR; H.264 is SDR for every screen', {
   skip: SKIP,
 }, async () => {
   const { made, path } = await encodeAll(false);
@@ -79,7 +79,7 @@ test('HEVC and AV1 keep ten bits and HDR; H.264 beside them is for every screen'
   assert.equal(tag, 'hvc1');
 });
 
-test('beside a copied rung HEVC is cut where the source is, and every picture has its time', {
+test("HEVC is cut at the source's keyframes when a rung is copied, and every frame keeps its time", {
   skip: SKIP,
 }, async () => {
   const { made, path } = await encodeAll(true);
@@ -90,7 +90,7 @@ test('beside a copied rung HEVC is cut where the source is, and every picture ha
   assert.equal(made.length, 3);
 });
 
-test('plan: no codec is begun that would take the machine for too long, and none for small pictures', async () => {
+test('plan: excludes codecs that would take too long to encode, and additional codecs for small videos', async () => {
   const source = await transcoder.probe(join(dir, 'hdr-false.mp4'), signal);
   const video = { ...source.video, width: 1920, height: 1080, frameRate: 30 };
   const codecsOf = (durationSec: number, size = {}) =>

@@ -1,16 +1,16 @@
 import { MediaFileError } from '../contract/index.ts';
 
-/** Ten minutes with sixty pictures a second. */
+/** Maximum frames: ten minutes at 60 fps. */
 const MAX_FRAMES = 36_000;
-/** Of all pictures together: eight minutes of 1080p with thirty a second, and some twenty minutes of work. */
+/** Maximum pixels of all frames: eight minutes of 1080p at 30 fps, about twenty minutes of work. */
 const MAX_PIXELS = 30e9;
 
 /**
- * Formats for what moves for a moment: a few bytes are a large picture there, and a few kilobytes hours of encoding
- * (docs/decisions/untrusted-media.md#animated-images).
+ * Rejects oversized animated images: in these formats a few bytes can be a large frame, and a few kilobytes
+ * hours of encoding (docs/decisions/untrusted-media.md#animated-images).
  *
- * @param kind as people call it: `GIF`.
- * @param frames that are made of it.
+ * @param kind common name of the format: `GIF`.
+ * @param frames number of frames after conversion.
  * @throws {MediaFileError} UNSUPPORTED_FORMAT.
  */
 export function checkAnimation(

@@ -19,13 +19,13 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** A tone of its own in each channel, of 400, 800, 1200… hertz. */
+/** Returns input arguments with a different tone in each channel: 400, 800, 1200… Hz. */
 function channels(count: number, layout = ''): string[] {
   const tones = Array.from({ length: count }, (_, index) => `0.1*sin(${400 * (index + 1)}*2*PI*t)`);
   return ['-f', 'lavfi', '-i', `aevalsrc=${tones.join('|')}:s=48000:d=0.5${layout && `:c=${layout}`}`];
 }
 
-/** Of each channel, by how often its wave passes zero. */
+/** Measures the frequency of each channel by its zero crossings. */
 async function hertz(path: string): Promise<number[]> {
   const { stderr } = await run('ffmpeg', [
     ...['-nostdin', '-hide_banner', '-v', 'info', '-i', path, '-af', 'astats', '-f', 'null', '-'],
@@ -34,7 +34,7 @@ async function hertz(path: string): Promise<number[]> {
   return rates.map(([, rate]) => Number(rate) * 24_000);
 }
 
-test('of channels that nobody can mix the first two are heard', async () => {
+test('the first two channels are used when the layout cannot be mixed', async () => {
   const sounds = [...channels(9), ...channels(16), ...channels(2, 'SL+SR'), ...channels(3)];
   const maps = [0, 1, 2, 3, 4].flatMap((index) => ['-map', String(index)]);
   const input = await make(dir, ...PICTURES, ...sounds, ...maps, ...H264, '-c:a', 'pcm_s16le', 'odd.mov');
@@ -48,7 +48,7 @@ test('of channels that nobody can mix the first two are heard', async () => {
   }
 });
 
-test('a video has eight sounds at most, the default one among them', async () => {
+test('a video has at most eight audio tracks, including the default one', async () => {
   const tracks = Array.from({ length: 10 }, () => ['-map', '1']).flat();
   const args = ['-map', '0', ...tracks, ...H264, '-c:a', 'pcm_s16le', '-disposition:a:9', 'default'];
   const input = await make(dir, ...PICTURES, ...tone(0.5), ...args, '-disposition:a:0', '0', 'many.mkv');
@@ -64,7 +64,7 @@ test('a video has eight sounds at most, the default one among them', async () =>
   assert.match(notes[0]?.message ?? '', /has 10 audio tracks: 8 were kept/);
 });
 
-test('sound is copied only where the container says what it is to its end', async () => {
+test('audio is copied only when the container declares its settings to the end', async () => {
   const mp4 = await make(dir, ...PICTURES, ...tone(0.5), ...H264, '-c:a', 'aac', 'a.mp4');
   const ts = await make(dir, '-i', mp4, '-c', 'copy', 'a.ts');
   for (const [path, canCopy] of [

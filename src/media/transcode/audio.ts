@@ -5,23 +5,26 @@ import { isSupportedAudio } from '../ffmpeg/codecs.ts';
 import { audioDecodes, type ProbedStream, type TrackInput } from './ffprobe.ts';
 import type { Tools } from './run.ts';
 
-/** Sound that begins so near to the pictures can be copied; what an encoder puts first is not played. */
+/** Maximum delay of audio after the video for a copy; encoder priming is not played. */
 const LATE_SEC = 0.03;
 const EARLY_SEC = 0.06;
-/** Channels of 5.1, for which there is a common layout. */
+/** Number of channels in 5.1, for which there is a common layout. */
 const SURROUND = 6;
-/** Channels of 7.1. More are mostly tracks of their own, and ffmpeg guesses where nothing says what they are. */
+/**
+ * Maximum channels of a mix, those of 7.1. More are usually separate tracks, and ffmpeg guesses when the
+ * layout is not declared.
+ */
 const MOST_SPEAKERS = 8;
-/** docs/guides/processing.md: each is stored beside the pictures, with 5.1 twice. */
+/** Maximum audio tracks (docs/guides/processing.md): each is stored separately from the video, 5.1 twice. */
 const MAX_SOUNDS = 8;
 
-/** Bits per second of AAC by its channels. */
+/** AAC bitrates in bits per second: mono, stereo, 5.1. */
 const BITRATES = [80_000, 128_000, 384_000] as const;
 
 const MAX_TITLE = 100;
-/** Words of programs that write files, not of people. */
+/** Default titles written by programs. */
 const NO_TITLE = /^(?:(?:sound|audio|stereo|surround) ?(?:handler|track)?|.*media handler|und)$/i;
-/** ISO 639-2 and BCP 47 for: not said, not one, none. */
+/** Codes of ISO 639-2 and BCP 47 for undetermined, multiple, uncoded and no language. */
 const NO_LANGUAGE = ['und', 'mul', 'mis', 'zxx'];
 
 export function isReadableAudio({ codec_type, codec_name, channels, sample_rate }: ProbedStream): boolean {
@@ -34,13 +37,13 @@ export function isReadableAudio({ codec_type, codec_name, channels, sample_rate 
 }
 
 export interface ProbedAudio {
-  /** The tracks that can be decoded. */
+  /** Decodable tracks. */
   tracks: ProbedStream[];
-  /** Streams of those whose channels ffmpeg cannot mix. */
+  /** Stream indexes of tracks whose channels ffmpeg cannot mix. */
   discrete: ReadonlySet<number>;
 }
 
-/** Looks at each by itself. */
+/** Probes each track separately. */
 export async function probeAudioTracks(
   tools: Tools,
   streams: readonly ProbedStream[],
@@ -58,7 +61,7 @@ export async function probeAudioTracks(
   return { tracks, discrete };
 }
 
-/** What one video has of them. @param tracks in their order. */
+/** Selects the audio tracks of a video. @param tracks in file order. */
 export function selectAudioTracks(tracks: readonly ProbedStream[]): {
   kept: ProbedStream[];
   notes: ProcessingNote[];
@@ -69,7 +72,7 @@ export function selectAudioTracks(tracks: readonly ProbedStream[]): {
   return { kept, notes: [{ code: 'AUDIO_LEFT_OUT', message }] };
 }
 
-/** The default one, or else the first, before the others. */
+/** Sorts the default track, or else the first, before the others. */
 export function defaultFirst(tracks: readonly ProbedStream[]): ProbedStream[] {
   return tracks.toSorted((a, b) => defaultRank(a) - defaultRank(b));
 }
@@ -78,16 +81,16 @@ function defaultRank({ disposition }: ProbedStream): number {
   return disposition?.default === 1 ? 0 : 1;
 }
 
-/** Samples of a packet of AAC. */
+/** Samples of an AAC packet. */
 const AAC_SAMPLES = 1024;
 
 interface SoundFacts {
-  /** On the clock of the video; null when there is no packet. */
+  /** Time span on the clock of the video; null when there is no packet. */
   span: Span | null;
-  /** Of the video. */
+  /** Duration of the video. */
   durationSec: number;
   frameRate: number;
-  /** Its settings are to the end what the container says. */
+  /** Whether the settings declared by the container hold to the end. */
   isDeclared: boolean;
   discrete: ReadonlySet<number>;
 }
@@ -128,20 +131,20 @@ function isGuessed({ codec_name: codec = '', channels = 0, channel_layout: layou
   );
 }
 
-/** BCP 47, out of the tags of a track; null where they do not say. */
+/** Returns the BCP 47 language from the tags of a track; null when they have none. */
 export function languageOf({ tags }: ProbedStream): string | null {
   const language = canonicalLanguage(tags?.language ?? '');
   return language === null || NO_LANGUAGE.includes(language) ? null : language;
 }
 
-/** What people have called a track; null when nobody has. */
+/** Returns the title of a track; null when it has none. */
 export function titleOf({ tags }: ProbedStream): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is to go.
   const title = (tags?.title ?? '').replace(/[\s\x00-\x1f\x7f"]+/g, ' ').trim();
   return title === '' || NO_TITLE.test(title) ? null : truncate(title, MAX_TITLE);
 }
 
-/** Every track in stereo, and as 5.1 beside it where it has so many channels that belong together. */
+/** Plans every track in stereo, and also in 5.1 when its channels are a 5.1 layout. */
 export function planAudio(tracks: readonly SourceAudio[]): AudioPlan[] {
   const labels = labelsOf(tracks);
   return tracks.flatMap((source, track) => {
@@ -174,7 +177,7 @@ function targetBitrate(channels: number): number {
   return BITRATES[channels === SURROUND ? 2 : channels === 2 ? 1 : 0];
 }
 
-/** What viewers choose by; in one video no two are the same. */
+/** Returns the labels shown to viewers, unique within one video. */
 function labelsOf(tracks: readonly SourceAudio[]): string[] {
   const taken = new Set<string>();
   return tracks.map(({ title, language, isDescription }, index) => {

@@ -9,7 +9,7 @@ const ES_DESCRIPTOR = 3;
 const DECODER_CONFIG_DESCRIPTOR = 4;
 const DECODER_SPECIFIC_INFO = 5;
 
-/** Whether the boxes of a file (ISO/IEC 14496-12 4.2) end where the file does. */
+/** Reports whether the boxes of a file (ISO/IEC 14496-12 4.2) end exactly at its end. */
 export async function isWholeBoxFile(file: FileHandle, size: number): Promise<boolean> {
   const header = Buffer.alloc(HEADER_BYTES);
   let at = 0;
@@ -27,8 +27,8 @@ export async function isWholeBoxFile(file: FileHandle, size: number): Promise<bo
 const SIDX_MAX_BYTES = 128;
 
 /**
- * How long a segment lasts by its own index (`sidx`, ISO/IEC 14496-12 8.16.3); null when it has none.
- * ffmpeg writes one, with one reference, before the media.
+ * Returns the duration of a segment from its own index (`sidx`, ISO/IEC 14496-12 8.16.3); null when it has
+ * none. ffmpeg writes one, with one reference, before the media.
  */
 export async function segmentDuration(file: FileHandle): Promise<number | null> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(SIDX_MAX_BYTES), 0, SIDX_MAX_BYTES, 0);
@@ -49,10 +49,10 @@ export function videoCodecOfInitSegment(init: Buffer): string | null {
 }
 
 const SAMPLE_ENTRIES = ['avc1', 'hvc1', 'av01'];
-/** From the type of a VisualSampleEntry (ISO/IEC 14496-12 12.1.3) to its width. */
+/** Offset from the type of a VisualSampleEntry (ISO/IEC 14496-12 12.1.3) to its width. */
 const ENTRY_SIZE_AT = 28;
 
-/** Pixels of the pictures; null when there is no entry that says it. */
+/** Returns the resolution of the video; null without a known sample entry. */
 export function sizeOfInitSegment(init: Buffer): { width: number; height: number } | null {
   const stsd = init.indexOf('stsd', 0, 'latin1');
   if (stsd < 0) return null;
@@ -68,7 +68,10 @@ function configRecord(init: Buffer, box: string): Buffer | null {
   return at < 4 ? null : init.subarray(at + 4, at - 4 + init.readUInt32BE(at - 4));
 }
 
-/** `mp4a.40.2` and its like, from the `esds` box (ISO/IEC 14496-1 7.2.6); null when there is none. */
+/**
+ * Returns the codec string, such as `mp4a.40.2`, from the `esds` box (ISO/IEC 14496-1 7.2.6); null when there
+ * is none.
+ */
 export function audioCodecOfInitSegment(init: Buffer): string | null {
   const at = init.indexOf('esds', 0, 'latin1');
   if (at < 0) return null;
@@ -76,7 +79,7 @@ export function audioCodecOfInitSegment(init: Buffer): string | null {
   return config && parseAudioSpecificConfig(config).codec;
 }
 
-/** Walks down the descriptors: each has a tag, a length in groups of seven bits, and its content. */
+/** Descends the descriptors: each has a tag, a length in groups of seven bits, and its content. */
 function decoderSpecificInfo(bytes: Buffer): Buffer | null {
   let rest = bytes;
   for (;;) {

@@ -11,11 +11,11 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** A message of H.264 (SEI) with one pair of CEA-608, as ATSC A/53 part 4 has it. */
+/** H.264 SEI message with one pair of CEA-608 bytes, as in ATSC A/53 part 4. */
 const MESSAGE = Buffer.from('0000000106040eb500314741393403c1fffc9420ff80', 'hex');
 const KEYFRAME = Buffer.from('00000165', 'hex');
 
-test('captions within the pictures are named among what is left out', async () => {
+test('captions embedded in the video are listed among the omitted parts', async () => {
   const plain = await make(dir, ...pictures('64x64', 10, 0.5), ...H264, 'plain.h264');
   const bytes = await readFile(plain);
   const at = bytes.indexOf(KEYFRAME);

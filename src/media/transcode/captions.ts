@@ -6,12 +6,12 @@ import { readOutput, UnsafeOutputError } from '../ffmpeg/output.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
 
-/** Twelve hours of talk have a fifth of it. */
+/** Maximum size of captions; twelve hours of speech need a fifth of it. */
 const MAX_BYTES = 4 * 2 ** 20;
-/** The whole file is read for it, which may be large and far away. */
+/** Time limit for reading the whole file, which may be large and remote. */
 const TIMEOUT_MS = 2 * 3_600_000;
 
-/** All tracks in one reading of the file; one by one when that fails, so that the sound ones are not lost. */
+/** Extracts all tracks in one pass; one by one when that fails, so that the intact ones are not lost. */
 export async function extractCaptions(
   tools: Tools,
   run: Parameters<Transcoder['captions']>[0],
@@ -24,7 +24,7 @@ export async function extractCaptions(
   return texts;
 }
 
-/** Null when ffmpeg cannot. */
+/** Extracts the given tracks; null when ffmpeg fails. */
 async function extract(
   tools: Tools,
   { input, source, outDir, signal }: Parameters<Transcoder['captions']>[0],

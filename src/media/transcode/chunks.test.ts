@@ -84,7 +84,7 @@ for (const [name, args] of [
     ],
   ],
 ] as const) {
-  test(`chunks: ${name}: every picture, once, at its time`, async () => {
+  test(`chunks: ${name}: contain every frame, once, at its time`, async () => {
     const input = await make(dir, ...args);
     const piece = await cut(input, 3);
     const { made, path } = await rejoin(piece, rung(piece.source.video.frameRate));
@@ -102,7 +102,7 @@ for (const [name, args] of [
   });
 }
 
-test('chunks: their cuts are those of the copied rung and of one that was made whole', async () => {
+test('chunks: are cut at the same times as the copied rung and one encoded as a whole', async () => {
   const args = [...pictures('160x90', 30, 20), ...BFRAMES, '-b:v', '500k', '-g', '47', 'aligned.mp4'];
   const input = await make(dir, ...args);
   const piece = await cut(input, 5);
@@ -114,7 +114,7 @@ test('chunks: their cuts are those of the copied rung and of one that was made w
   const [top] = transcoder.plan(source, 1080).rungs;
   assert.ok(top?.isCopy);
   await transcoder.copyTop({ ...run, rung: { ...top, name: 'top' }, audio: [] });
-  // Half of the pictures, and yet every keyframe.
+  // Half of the frames, but every keyframe.
   const half = { ...rung(15), name: 'half' };
   await transcoder.encode({ ...run, rungs: [rung(30), half], audio: [], alignToSource: true });
   const expected = await segments(join(outDir, 'top', 'index.m3u8'));
@@ -128,7 +128,7 @@ test('chunks: their cuts are those of the copied rung and of one that was made w
   }
 });
 
-test('chunks: the last picture is held to the end of audio that is longer', async () => {
+test('chunks: the last frame is held to the end of longer audio', async () => {
   const tracks = [...pictures('160x90', 25, 6), ...tone(6.3), ...BFRAMES, '-g', '50', '-c:a', 'aac'];
   const input = await make(dir, ...tracks, 'longer.mp4');
   const { source, chunks } = await cut(input, 2);
@@ -137,7 +137,7 @@ test('chunks: the last picture is held to the end of audio that is longer', asyn
   assertNear(made.durationSec, source.durationSec, 0.04, 'the length of the rendition');
 });
 
-test('chunks: what cannot be cut exactly is not cut', async () => {
+test('chunks: a source that cannot be cut exactly is not split', async () => {
   const hevc = ['-c:v', 'libx265', '-preset', 'fast', '-pix_fmt', 'yuv420p', '-x265-params'];
   const open = 'log-level=error:open-gop=1:keyint=50:bframes=3:b-adapt=0';
   const sources = {

@@ -10,13 +10,13 @@ import { runTool, type Tools } from './run.ts';
 
 const LIST = 'chunks.csv';
 const CONCAT_LIST = 'chunks.ffconcat';
-/** Far above what twelve hours take. */
+/** Maximum size of the list, far above that of twelve hours. */
 const LIST_MAX_BYTES = 2 ** 20;
 const CHUNK = /^chunk_\d+\.mkv$/;
 
 /**
- * Cuts the pictures of the source at keyframes (docs/decisions/transcoding.md#long-sources-in-chunks); the
- * sound is not in the chunks.
+ * Splits the video of the source at keyframes (docs/decisions/transcoding.md#long-sources-in-chunks); the
+ * chunks have no audio.
  */
 export async function split(
   tools: Tools,
@@ -36,14 +36,14 @@ export async function split(
   return chunks.length > 1 ? chunks : null;
 }
 
-/** `chunk_00000.mkv,0.000000,20.000000`: begin and end by the timestamps of the pictures. */
+/** Parses lines such as `chunk_00000.mkv,0.000000,20.000000`: start and end by the video timestamps. */
 function readList(csv: string, dir: string): SourceChunk[] {
   const rows = csv
     .trim()
     .split('\n')
     .map((line) => line.split(','));
   return rows.map(([file = '', start, end], index) => {
-    // A chunk lasts to the beginning of the next one: gaps in the source stay where they are.
+    // A chunk extends to the beginning of the next one: gaps in the source are preserved.
     const next = rows[index + 1]?.[1] ?? end;
     if (!CHUNK.test(file)) throw new UnsafeOutputError(join(dir, LIST), 'names what is no chunk');
     return {
@@ -62,7 +62,7 @@ export async function encodeChunk(
 ): Promise<void> {
   const { input, source, outDir, signal, rungs, chunk, onProgress } = run;
   const { threads } = tools;
-  // A chunk has one track and begins at its own zero.
+  // A chunk has one track and begins at zero.
   const piece = {
     ...source,
     zeroSec: 0,
@@ -82,7 +82,7 @@ export async function encodeChunk(
   });
 }
 
-/** The chunks are copied one behind the other, each to where the source's chunk began. */
+/** Concatenates the chunks without re-encoding, each at the start time of the source's chunk. */
 export async function stitch(
   tools: Tools,
   run: Parameters<Transcoder['stitch']>[0],

@@ -7,25 +7,26 @@ import { lineReader } from '../ffmpeg/text.ts';
 import { runTool, type Tools } from './run.ts';
 
 const GB = 2 ** 30;
-/** A file on a slow disk is judged by what could be read in this time. */
+/** Time budget of the scan: a file on a slow disk is judged by the part read in this time. */
 const SCAN_MS = 15_000;
 const SCAN_LIMITS = { memoryBytes: 4 * GB, cpuSec: 60, fileBytes: 0, isUrgent: true };
 const COPY_LIMITS = { memoryBytes: 4 * GB, cpuSec: MAX_DURATION_SEC, fileBytes: 1024 * GB, isUrgent: true };
-/** ffmpeg takes a step that is longer, or one back by more than the second, for a new clock. */
+/** Step that ffmpeg treats as a new clock, as it does one back by more than a second. */
 const MAX_STEP_SEC = 10;
 const MAX_BACK_SEC = 0.1;
 const COPY = 'one-clock.ts';
 
 interface ClockRun {
   path: string;
-  /** Belongs to this run alone. */
+  /** Directory exclusive to this run. */
   dir: string;
   signal: AbortSignal;
 }
 
 /**
- * Reports whether the timestamps of a file jump, as where transport streams were put one behind the other. ffmpeg puts such a
- * file on one clock as it reads it, but only from its beginning, so that lengths, places and parts of it would not agree.
+ * Reports whether the timestamps of a file jump, as in concatenated transport streams. ffmpeg rewrites such a
+ * file to one clock while reading, but only from its beginning, so that durations, positions and parts of it
+ * would not agree.
  */
 export async function hasJumpingClock(tools: Tools, { path, dir, signal }: ClockRun): Promise<boolean> {
   const enough = new AbortController();
@@ -59,7 +60,7 @@ export async function hasJumpingClock(tools: Tools, { path, dir, signal }: Clock
     });
   } catch (error) {
     signal.throwIfAborted();
-    // The probe says what is wrong with the file.
+    // The probe reports the fault of the file.
     if (error instanceof UnsafeOutputError || isDiskError(error)) throw error;
   } finally {
     clearTimeout(timer);
@@ -70,7 +71,7 @@ export async function hasJumpingClock(tools: Tools, { path, dir, signal }: Clock
 /**
  * Copies the tracks of a file onto one clock.
  *
- * @returns the copy; the file itself where that is not possible.
+ * @returns the path of the copy; that of the file itself when this fails.
  */
 export async function putOnOneClock(tools: Tools, { path, dir, signal }: ClockRun): Promise<string> {
   try {
@@ -83,7 +84,7 @@ export async function putOnOneClock(tools: Tools, { path, dir, signal }: ClockRu
       ],
       limits: COPY_LIMITS,
       signal,
-      // With its progress known, a run that stands still is ended.
+      // Progress reports enable the detection of a stalled run.
       onProgress: () => {},
     });
     return join(dir, COPY);

@@ -36,7 +36,7 @@ const REFUSED: [what: string, decoder: string, args: string[]][] = [
 ];
 
 for (const [what, decoder, args] of REFUSED) {
-  test(`codecs: ${what} in ${decoder}: refused in words, and never decoded`, async () => {
+  test(`codecs: ${what} in ${decoder}: rejected with a message, and never decoded`, async () => {
     const path = await make(dir, ...pictures('64x48', 10, 0.5), ...tone(0.5), ...args);
     const refusal = transcoder.probe(path, AbortSignal.timeout(120_000));
     await assert.rejects(refusal, {
@@ -53,7 +53,7 @@ for (const [what, decoder, args] of REFUSED) {
   });
 }
 
-test('codecs: cover art, subtitles, attachments and timecodes do not make a good file fail', async () => {
+test('codecs: cover art, subtitles, attachments and timecodes do not cause a valid file to fail', async () => {
   const subtitles = join(dir, 'in.srt');
   await writeFile(subtitles, '1\n00:00:00,000 --> 00:00:01,000\nhello\n');
   const av = await make(dir, ...pictures('64x48', 25, 1), ...tone(1), ...H264, '-c:a', 'aac', 'av.mp4');
@@ -102,7 +102,7 @@ test('codecs: cover art, subtitles, attachments and timecodes do not make a good
   }
 });
 
-test('codecs: every decoder of subtitles may be opened, and every name of the list is one of some ffmpeg', async () => {
+test('codecs: every subtitle decoder is allowed, and every name on the list exists in some ffmpeg', async () => {
   const known = new Set<string>();
   for (const bin of FFMPEGS) {
     const { stdout } = await run(bin, ['-hide_banner', '-decoders'], { maxBuffer: 2 ** 20 });
@@ -111,7 +111,7 @@ test('codecs: every decoder of subtitles may be opened, and every name of the li
       if (kind === 'S') assert.ok(OPENED_FOR_SUBTITLES.split(',').includes(name), name);
     }
   }
-  // Not in every distribution.
+  // Decoders missing in some distributions.
   const rare = ['libgav1', 'libfdk_aac', 'libopencore_amrnb', 'libopencore_amrwb', 'libspeex'];
   const unknown = FILE_DECODERS.split(',').filter((name) => !known.has(name) && !rare.includes(name));
   assert.deepEqual(unknown, []);

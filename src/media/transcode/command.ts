@@ -12,25 +12,31 @@ import type { SideImages } from './side-images.ts';
 import { colorOf, decoderOptions, tagsOf } from './source-filters.ts';
 import { decoderThreads } from './threads.ts';
 
-/** What the muxer waits for before it cuts; the keyframes decide where it does. */
+/** Minimum segment length of the muxer; it cuts at the next keyframe. */
 const SEGMENT_SEC = 6;
-/** Timestamps are rounded differently in different rungs: a keyframe that is nearly due is due. */
+/**
+ * Tolerance for timestamps rounded differently in different rungs: a keyframe that is nearly due counts as
+ * due.
+ */
 const CUT_TOLERANCE_SEC = 0.01;
 const GOP_SEC = 2;
 const GOPS_PER_SEGMENT = 3;
 const AUDIO_RATE = 48_000;
-/** Those that every player of AAC knows: the other 5.1, with its speakers at the sides, has no number there. */
+/** Layouts that every AAC player knows: 5.1 with side speakers has no channel configuration there. */
 const LAYOUTS: Readonly<Record<number, string>> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
-/** Of channels that cannot be mixed; `pan` refuses some of them. */
+/** Filter for channels that cannot be mixed; `pan` rejects some of them. */
 const FIRST_TWO = 'channelmap=map=0|1:channel_layout=stereo';
 /**
- * What an encoder of AAC puts first is not played: such packets are left out, and the first one that is left says by
- * its own time when it begins. Players that do not read edit lists would be late by it.
+ * Filter that drops AAC priming packets, which are not played; the timestamp of the first remaining packet is
+ * the start. Players that ignore edit lists would otherwise be late by the priming.
  */
 const WITHOUT_PRIMING = 'noise=drop=lt(pts\\,0)';
 const OWN_TIMES = ['-hls_segment_options', 'movflags=+frag_discont'];
 
-/** Reads the source from its first picture on, and never longer than a video may be. */
+/**
+ * Returns the arguments that read the source from its first frame on, limited to the maximum duration of a
+ * video.
+ */
 export function sourceInput(input: string, source: SourceInfo, threads: number): string[] {
   return [
     ...['-nostdin', '-v', 'error', '-stats_period', '1', '-threads', String(decoderThreads(threads))],
@@ -39,12 +45,13 @@ export function sourceInput(input: string, source: SourceInfo, threads: number):
   ];
 }
 
-/** Nothing of the source but the mapped track: no titles, places, chapters or attachments. */
+/** Arguments that exclude everything but the mapped track: no titles, locations, chapters or attachments. */
 const PLAIN = ['-map_metadata', '-1', '-map_chapters', '-1', '-dn', '-sn'];
 
 /**
- * One rendition as HLS in its folder. By its times, which no muxer may shift, and its edit list, which takes the
- * delay of the codec away, it begins at the same zero as all others, whichever run made them.
+ * Returns the arguments for one rendition as HLS in its folder. Because of its timestamps, which no muxer may
+ * shift, and its edit list, which removes the codec delay, it begins at the same zero as all others, in any
+ * run.
  */
 function hls(folder: string, segmentSec: number): string[] {
   return [
@@ -56,17 +63,23 @@ function hls(folder: string, segmentSec: number): string[] {
   ];
 }
 
-/** The source's own pictures, cut at their keyframes, with the colors that the other renditions have. */
+/**
+ * Returns the arguments that copy the source's video, cut at its keyframes and tagged with the colors of the
+ * other renditions.
+ */
 export function copiedRung({ video }: SourceInfo, name: string): string[] {
   const track = ['-map', `0:${video.streamIndex}`, '-c:v', 'copy'];
   const colors = isTagged(tagsOf(video)) ? [] : ['-bsf:v', describeCopy(colorOf(video))];
   return [...track, ...colors, ...hls(name, SEGMENT_SEC - CUT_TOLERANCE_SEC)];
 }
 
-/** `ainterleave` counts in microseconds, whatever the time base of its output is. */
+/** Filter that corrects `ainterleave`, which counts in microseconds, whatever its output time base is. */
 const INTERLEAVED = 'asetpts=round(PTS*0.000001/TB)';
 
-/** Silence for every audio rendition that begins later than the video, as the input after the source. */
+/**
+ * Returns the silence for every audio rendition that begins later than the video, as an input after the
+ * source.
+ */
 export function silenceInput(plans: readonly AudioPlan[]): string[] {
   const lengthSec = Math.max(0, ...plans.map(silenceBefore));
   if (lengthSec === 0) return [];
@@ -78,13 +91,13 @@ function silenceBefore({ isCopy, span }: AudioPlan): number {
   return isCopy || span === undefined ? 0 : Math.max(0, span.startSec);
 }
 
-/** The sounds, each as HLS in its folder. */
+/** Returns the arguments for the audio renditions, each as HLS in its folder. */
 export function audioRenditions(plans: readonly AudioPlan[]): string[] {
   return plans.flatMap((plan) => {
     const { name, streamIndex, isCopy, bitrate, span } = plan;
     const end = span === undefined ? [] : ['-t', span.endSec.toFixed(6)];
     const output = [...end, ...OWN_TIMES, ...hls(name, SEGMENT_SEC)];
-    // The filter takes the headers of transport streams away, which some programs leave in other files; others pass.
+    // The filter removes transport stream headers, which some programs leave in other files.
     if (isCopy) {
       const filters = ['-bsf:a', `${WITHOUT_PRIMING},aac_adtstoasc`];
       return ['-map', `0:${streamIndex}`, '-c:a', 'copy', ...filters, ...output];
@@ -97,9 +110,9 @@ export function audioRenditions(plans: readonly AudioPlan[]): string[] {
 }
 
 /**
- * ffmpeg builds this graph again when the decoder changes its channels or its rate. So nothing in it counts from the
- * first frame that it gets: times are absolute, silence before the track is an input that has ended by then, and silence
- * after it has no length of its own.
+ * Returns the audio filter graph. ffmpeg rebuilds it when the decoder changes channels or sample rate, so
+ * nothing in it counts from its first frame: times are absolute, silence before the track is an input that
+ * has ended by then, and silence after it has no length of its own.
  */
 function audioGraph(plan: AudioPlan): string {
   const { name, streamIndex, channels, isDiscrete, span } = plan;
@@ -116,17 +129,17 @@ function audioGraph(plan: AudioPlan): string {
 
 export interface EncodeInput extends Omit<FilterInput, 'rungs' | 'pace'> {
   rungs: readonly RungPlan[];
-  /** Keyframes where the source has them; otherwise at a beat of their own, equal in all rungs. */
+  /** Keyframes at those of the source; otherwise at a regular interval, equal in all rungs. */
   alignToSource: boolean;
-  /** More than 2: one keyframe for each segment. */
+  /** Keyframe interval; more than 2 means one keyframe per segment. */
   keyframeSec?: number | undefined;
   threads: number;
   sourceTimeBase: FfmpegCapabilities['sourceTimeBase'];
-  /** Made on the way. */
+  /** Images created in the same run. */
   images?: SideImages | null;
 }
 
-/** The pictures of all rungs, decoded once, each into its own HLS. */
+/** Returns the arguments that encode all rungs from one decode, each into its own HLS. */
 export function encodedRungs(input: EncodeInput): string[] {
   const { rungs, alignToSource } = input;
   if (rungs.length === 0) return [];
@@ -143,7 +156,7 @@ export function encodedRungs(input: EncodeInput): string[] {
   ];
 }
 
-/** The same, each into one Matroska file for `stitch`. */
+/** Returns the arguments that encode all rungs, each into one Matroska file for `stitch`. */
 export function encodedChunk(input: Omit<EncodeInput, 'alignToSource'>): string[] {
   return [
     ...graph({ ...input, alignToSource: true }, 'source'),
@@ -178,8 +191,8 @@ interface GroupOfPictures {
 }
 
 /**
- * About two seconds, and a whole number of frames at every rate that a rung may have: the cuts are equal to the
- * last one, also where the rungs are made by different runs.
+ * Returns a GOP of about two seconds with a whole number of frames at every possible frame rate of a rung:
+ * segment boundaries are equal up to the last one, even in different runs.
  */
 function groupOfPictures(sourceRate: number, keyframeSec = GOP_SEC): GroupOfPictures {
   const ceilings = [MAX_UPLOAD_FPS, REDUCED_RATES.medium, REDUCED_RATES.small];
@@ -188,7 +201,7 @@ function groupOfPictures(sourceRate: number, keyframeSec = GOP_SEC): GroupOfPict
   const sourceFrames = step * Math.max(1, Math.round((GOP_SEC * sourceRate) / step));
   const segmentSec = (sourceFrames * GOPS_PER_SEGMENT) / sourceRate;
   return {
-    // A little less, or rounding would skip a keyframe that is exactly due.
+    // Slightly less, otherwise rounding would skip a keyframe that is exactly due.
     segmentSec: segmentSec - 0.000002,
     framesOf(rung) {
       const frames = Math.max(1, Math.round(sourceFrames / Math.round(sourceRate / rung.frameRate)));
@@ -203,18 +216,21 @@ function leastCommonMultiple(a: number, b: number): number {
   return (a / x) * b;
 }
 
-/** Cuts the pictures at keyframes, about `chunkSec` apart, and writes where in `chunks.csv`. */
+/**
+ * Returns the arguments that split the video at keyframes, about `chunkSec` apart, and write the positions to
+ * `chunks.csv`.
+ */
 export function splitArgs(source: SourceInfo, chunkSec: number): string[] {
   return [
     ...['-map', `0:${source.video.streamIndex}`, '-c', 'copy', ...PLAIN],
-    // Or the first chunk would be said to begin earlier than the others by the delay of the codec.
+    // Otherwise the first chunk would start earlier than the others by the codec delay.
     ...['-avoid_negative_ts', 'disabled', '-f', 'segment'],
     ...['-segment_time', String(chunkSec), '-segment_format', 'matroska', '-reset_timestamps', '1'],
     ...['-segment_list', 'chunks.csv', '-segment_list_type', 'csv', 'chunk_%05d.mkv'],
   ];
 }
 
-/** Joins what `encodedChunk` wrote; the list has exact durations. */
+/** Returns the arguments that join the output of `encodedChunk`; the list has exact durations. */
 export function stitchArgs(listPath: string, name: string): string[] {
   return [
     ...[

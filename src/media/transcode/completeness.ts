@@ -4,9 +4,9 @@ import { type Box, boxAt, boxInside, timescaleOf } from '../protocols/fmp4/boxes
 import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 import type { PacketScan } from './scan.ts';
 
-/** A file that has less of what its header promises is no video (docs/guides/processing.md#truncated-files). */
+/** Minimum share of the declared length (docs/guides/processing.md#truncated-files). */
 const ENOUGH = 0.95;
-/** Of a header that counts a last picture which is not there. */
+/** Tolerance for headers that count a last frame that does not exist. */
 const ROUNDING_SEC = 0.1;
 
 interface Found {
@@ -17,11 +17,11 @@ interface Found {
 }
 
 /**
- * Compares what the header declares with the packets that were found. Transport streams, Ogg and live recordings (fragmented
- * MP4 and Matroska without a duration) declare nothing: they are taken as far as they go. Of a file too long for all its
- * packets to be read the bytes are compared with what the container says of them.
+ * Compares the length declared by the header with the packets found. Transport streams, Ogg and live
+ * recordings (fragmented MP4 and Matroska without a duration) declare no length: they are accepted as they
+ * are. A file too long to read all packets is judged by its declared size in bytes.
  *
- * @throws {MediaFileError} CORRUPT_INPUT, whose message has both lengths, or the share that is there.
+ * @throws {MediaFileError} CORRUPT_INPUT, whose message has both lengths, or the available share.
  */
 export async function checkComplete(found: Found): Promise<void> {
   const { scan } = found;
@@ -38,7 +38,9 @@ function brokenOff(what: string): MediaFileError {
   return new MediaFileError('CORRUPT_INPUT', `The file is truncated: ${what} present. Upload it again.`);
 }
 
-/** Where a file would end if all of it were there, by its container's own word; 0 when that does not say. */
+/**
+ * Functions that return the size of the complete file as declared by its container; 0 when it declares none.
+ */
 const ENDS: Readonly<Record<string, (file: FileHandle) => Promise<number>>> = {
   mov: boxesEnd,
   matroska: segmentEnd,
@@ -66,7 +68,7 @@ interface Lengths {
   foundSec: number;
 }
 
-/** Null where nothing is declared. */
+/** Returns the declared and found lengths; null when nothing is declared. */
 async function lengthsOf({ path, report, video, scan }: Found): Promise<Lengths | null> {
   const container = containerOf(report);
   const startSec = seconds(report.format.start_time);
@@ -74,7 +76,7 @@ async function lengthsOf({ path, report, video, scan }: Found): Promise<Lengths 
     declaredSec > 0 ? { declaredSec, foundSec } : null;
   const trackSec = (scan.video?.lastEndSec ?? 0) - (scan.video?.startSec ?? 0);
   const wholeSec = scan.endSec - startSec;
-  // Some writers count from zero and not from the first packet.
+  // Some muxers count from zero instead of from the first packet.
   const wholeFromZeroSec = scan.endSec - Math.min(0, startSec);
   switch (container) {
     case 'mov': {
@@ -100,16 +102,19 @@ const HEADER_BYTES = 16;
 interface BoxHead {
   type: string;
   at: number;
-  /** Where the next one begins; null for one that lasts to the end of the file. */
+  /** Start of the next box; null for one that extends to the end of the file. */
   endAt: number | null;
 }
 
-/** A file can have a box for every eight of its bytes. Of those before the media there are few. */
+/** Maximum boxes before the media, which are few; a file can have a box for every eight of its bytes. */
 const MAX_BEFORE_MEDIA = 1000;
-/** Twelve hours in fragments of half a second have a fifth of it. */
+/** Maximum boxes; twelve hours in fragments of half a second have a fifth of it. */
 const MAX_BOXES = 1_000_000;
 
-/** The heads of the first boxes of a file (ISO/IEC 14496-12 4.2), up to where it or its sense ends. */
+/**
+ * Yields the headers of the first boxes of a file (ISO/IEC 14496-12 4.2), up to the end of the file or the
+ * first invalid one.
+ */
 async function* boxHeads(file: FileHandle, most: number): AsyncGenerator<BoxHead> {
   const header = Buffer.alloc(HEADER_BYTES);
   for (let at = 0, left = most; left > 0; left -= 1) {
@@ -124,17 +129,17 @@ async function* boxHeads(file: FileHandle, most: number): AsyncGenerator<BoxHead
   }
 }
 
-/** What stands before the media of a file in fragments; 0 for what is not said. */
+/** Declarations before the media of a fragmented file; 0 for missing ones. */
 interface Fragments {
   headerSec: number;
   indexSec: number;
-  /** Of the bytes that the index counts. */
+  /** End of the bytes listed in the index. */
   indexEnd: number;
 }
 
 /**
- * What a file in fragments (ISO/IEC 14496-12 8.8) declares, which ffprobe mixes with what it has found so far; null for one of
- * another kind. A recording that nobody ended declares nothing, or its first fragment alone.
+ * Reads the declarations of a fragmented file (ISO/IEC 14496-12 8.8), which ffprobe mixes with its own
+ * findings; null for any other file. An unfinished recording declares nothing, or only its first fragment.
  */
 async function fragmentsOf(file: FileHandle): Promise<Fragments | null> {
   const found: Fragments = { headerSec: 0, indexSec: 0, indexEnd: 0 };
@@ -156,7 +161,10 @@ async function fragmentsOf(file: FileHandle): Promise<Fragments | null> {
   return isFragmented ? found : null;
 }
 
-/** The longest index has less. Of a header that is longer, which is one of a file in one piece, this much is enough. */
+/**
+ * Maximum bytes read of a box, more than the longest index has. For a longer `moov`, of an unfragmented file,
+ * this suffices.
+ */
 const BOX_MAX_BYTES = 2 ** 20;
 
 async function boxBytes(file: FileHandle, at: number, endAt: number): Promise<Buffer> {
@@ -165,10 +173,10 @@ async function boxBytes(file: FileHandle, at: number, endAt: number): Promise<Bu
   return buffer.subarray(0, bytesRead);
 }
 
-/** Up to its duration, in either version. */
+/** Minimum size up to the duration, in either version. */
 const MVHD_MIN_BYTES = 32;
 
-/** `moov`: the longer of what it has itself and, with `mehd`, of what it announces. */
+/** Parses `moov`: returns the longer of its own duration and the one in `mehd`. */
 function readHeader(bytes: Buffer): { isFragmented: boolean; sec: number } {
   const content = { start: boxAt(bytes, 0)?.start ?? bytes.length, end: bytes.length };
   const isFragmented = boxInside(bytes, content, 'mvex') !== null;
@@ -180,7 +188,7 @@ function readHeader(bytes: Buffer): { isFragmented: boolean; sec: number } {
   return { isFragmented, sec: ticks / (timescaleOf(bytes, mvhd) || Number.POSITIVE_INFINITY) };
 }
 
-/** A duration, whose place and size the version decides; nothing but ones: not known. */
+/** Reads a duration, whose position and size depend on the version; all ones mean unknown. */
 function ticksAt(bytes: Buffer, box: Box, offsets: { short: number; large: number }): number {
   const isLarge = bytes[box.start] === 1;
   const at = box.start + (isLarge ? offsets.large : offsets.short);
@@ -191,7 +199,7 @@ function ticksAt(bytes: Buffer, box: Box, offsets: { short: number; large: numbe
 
 const REFERENCE_BYTES = 12;
 
-/** `sidx` (8.16.3): how long all of it lasts, and how many bytes come behind it. */
+/** Parses `sidx` (8.16.3): returns its total duration, and the number of bytes after it. */
 function readIndex(bytes: Buffer): { sec: number; bytes: number } {
   const start = boxAt(bytes, 0)?.start ?? bytes.length;
   const isLarge = bytes[start] === 1;
@@ -200,14 +208,14 @@ function readIndex(bytes: Buffer): { sec: number; bytes: number } {
   let length = isLarge ? Number(bytes.readBigUInt64BE(start + 20)) : bytes.readUInt32BE(start + 16);
   let ticks = 0;
   for (let at = listAt; at + REFERENCE_BYTES <= bytes.length; at += REFERENCE_BYTES) {
-    // The first bit is its kind.
+    // The first bit is the reference type.
     length += bytes.readUInt32BE(at) & 0x7fff_ffff;
     ticks += bytes.readUInt32BE(at + 4);
   }
   return { sec: ticks / (bytes.readUInt32BE(start + 8) || Number.POSITIVE_INFINITY), bytes: length };
 }
 
-/** Where the last box would end if all of it were there, and what the index counts. */
+/** Returns the declared end of the last box, or that of the index if later. */
 async function boxesEnd(file: FileHandle): Promise<number> {
   let end = (await fragmentsOf(file))?.indexEnd ?? 0;
   for await (const { endAt } of boxHeads(file, MAX_BOXES)) end = Math.max(end, endAt ?? 0);
@@ -217,7 +225,7 @@ async function boxesEnd(file: FileHandle): Promise<number> {
 const SEGMENT = '18538067';
 const EBML_HEAD_BYTES = 256;
 
-/** Where the segment of Matroska ends by its own length (RFC 8794 6); 0 when it does not say. */
+/** Returns the declared end of the Matroska segment (RFC 8794 6); 0 when it declares none. */
 async function segmentEnd(file: FileHandle): Promise<number> {
   const buffer = await headOf(file, EBML_HEAD_BYTES);
   const at = buffer.indexOf(SEGMENT, 0, 'hex') + SEGMENT.length / 2;
@@ -236,7 +244,9 @@ async function segmentEnd(file: FileHandle): Promise<number> {
 
 const AVI_HEAD_BYTES = 256;
 
-/** What the main header of AVI says; ffprobe shortens it where the file is short. 0 when it says nothing. */
+/**
+ * Returns the duration in the main AVI header, which ffprobe shortens for a truncated file; 0 without one.
+ */
 async function aviSeconds(path: string): Promise<number> {
   return reading(path, async (file) => {
     const buffer = await headOf(file, AVI_HEAD_BYTES);
@@ -246,10 +256,13 @@ async function aviSeconds(path: string): Promise<number> {
   });
 }
 
-/** AVI comes in pieces of a gigabyte; this many are more than anybody may upload. */
+/** Maximum RIFF chunks: AVI files consist of chunks of one gigabyte, and this exceeds the upload limit. */
 const MAX_RIFFS = 1000;
 
-/** Where the last piece of AVI would end; a recorder that was not ended leaves a length of zeros or ones. */
+/**
+ * Returns the declared end of the last RIFF chunk of an AVI; an unfinished recording has a length of zeros or
+ * ones.
+ */
 async function riffEnd(file: FileHandle): Promise<number> {
   const header = Buffer.alloc(8);
   let end = 0;
@@ -264,10 +277,10 @@ async function riffEnd(file: FileHandle): Promise<number> {
 }
 
 const SCRIPT_BYTES = 4096;
-/** The name of the field, and that a number follows (AMF 0). */
+/** Field name, followed by the marker of a number (AMF 0). */
 const FILE_SIZE = Buffer.from('filesize\0');
 
-/** What the script at the beginning of Flash says. */
+/** Returns the file size in the script tag at the beginning of an FLV. */
 async function flvEnd(file: FileHandle): Promise<number> {
   const buffer = await headOf(file, SCRIPT_BYTES);
   const at = buffer.indexOf(FILE_SIZE) + FILE_SIZE.length;
@@ -277,7 +290,7 @@ async function flvEnd(file: FileHandle): Promise<number> {
 const ASF_HEAD_BYTES = 65_536;
 const FILE_PROPERTIES = 'a1dcab8c47a9cf118ee400c00c205365';
 
-/** The File Properties of ASF (3.2); of a broadcast they are not valid. */
+/** Returns the size in the ASF File Properties (3.2), which is invalid for a broadcast. */
 async function asfEnd(file: FileHandle): Promise<number> {
   const buffer = await headOf(file, ASF_HEAD_BYTES);
   const at = buffer.indexOf(FILE_PROPERTIES, 0, 'hex');
@@ -286,7 +299,7 @@ async function asfEnd(file: FileHandle): Promise<number> {
   return isBroadcast ? 0 : Number(buffer.readBigUInt64LE(at + 40));
 }
 
-/** The first bytes; zeros behind the end of a shorter file. */
+/** Reads the first bytes; a shorter file is padded with zeros. */
 async function headOf(file: FileHandle, length: number): Promise<Buffer> {
   return (await file.read(Buffer.alloc(length), 0, length, 0)).buffer;
 }

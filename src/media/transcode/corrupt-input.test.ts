@@ -9,7 +9,7 @@ import { checkComplete } from './completeness.ts';
 
 const transcoder = testTranscoder();
 let dir = '';
-/** Six seconds with a sound, its index in front. */
+/** Path of a file of six seconds with audio and its index at the front. */
 let whole = '';
 
 before(async () => {
@@ -78,8 +78,8 @@ const REFUSED: [string, string, () => Promise<string>][] = [
 ];
 
 /**
- * The whole file with some bytes set in or near its table of sizes (`stsz`), whose content is: version and flags,
- * one size for all, how many, and each.
+ * Returns the whole file with some bytes set in or near its sample size table (`stsz`), whose content is:
+ * version and flags, a common size, the count, and each size.
  */
 async function withSizes(byte: number, offset: number, count: number): Promise<string> {
   const bytes = await readFile(whole);
@@ -88,7 +88,7 @@ async function withSizes(byte: number, offset: number, count: number): Promise<s
 }
 
 for (const [name, code, source] of REFUSED) {
-  test(`refused: ${name} is ${code}`, async () => {
+  test(`rejected: ${name} is ${code}`, async () => {
     const path = await source();
     await assert.rejects(transcoder.probe(path, AbortSignal.timeout(20_000)), {
       name: 'MediaFileError',
@@ -101,14 +101,14 @@ const cutTo = async (container: string, share: number, ...args: string[]) => {
   const full = await make(dir, '-i', whole, '-c', 'copy', ...args, `full.${container}`);
   return transcoder.probe(await cut(full, share, `cut.${container}`), AbortSignal.timeout(100_000));
 };
-/** A scan that was ended before it began. */
+/** Result of a scan that was ended before it began. */
 const NOT_READ = {
   ...{ video: null, audio: new Map(), endSec: 0, maxKeyframeGapSec: 0, beginsWithKeyframe: true },
   ...{ hasOpenGop: false, isEdited: false, hasAllTimestamps: true },
 };
 const FASTSTART = ['-movflags', '+faststart'];
 const FRAGMENTED = ['-movflags', '+frag_keyframe+empty_moov'];
-/** With an index of all fragments in front, as what is made for DASH has it. */
+/** Arguments for an index of all fragments at the front, as in DASH files. */
 const INDEXED = ['-movflags', '+dash+global_sidx'];
 
 for (const [name, container, args] of [
@@ -118,7 +118,7 @@ for (const [name, container, args] of [
   ['Flash', 'flv', []],
   ['AVI', 'avi', ['-c:v', 'mpeg4', '-c:a', 'mp3']],
 ] as const) {
-  test(`cut short: half of ${name} is refused with both lengths`, async () => {
+  test(`cut short: half of ${name} is rejected with both lengths`, async () => {
     await assert.rejects(cutTo(container, 0.5, ...args), (error) => {
       assert.ok(error instanceof MediaFileError && error.code === 'CORRUPT_INPUT');
       const [, there, all] = /^The file breaks off: ([\d.]+) of ([\d.]+) seconds/.exec(error.message) ?? [];
@@ -128,7 +128,7 @@ for (const [name, container, args] of [
   });
 }
 
-test('cut short: what misses less than a twentieth is taken', async () => {
+test('cut short: a file that lacks less than a twentieth is accepted', async () => {
   for (const [container, args] of [
     ['mp4', FASTSTART],
     ['mkv', []],
@@ -138,7 +138,7 @@ test('cut short: what misses less than a twentieth is taken', async () => {
   }
 });
 
-test('cut short: what declares no length is taken as far as it goes', async () => {
+test('cut short: a file without a declared length is accepted as it is', async () => {
   for (const [container, args] of [
     ['ts', []],
     ['mov', FRAGMENTED],
@@ -150,7 +150,7 @@ test('cut short: what declares no length is taken as far as it goes', async () =
   }
 });
 
-/** The fragments with a header that announces `ticks` thousandths of a second of them (`mehd`); none where it is null. */
+/** Builds the fragments with a header that declares `ticks` milliseconds (`mehd`); without one when null. */
 async function announcing(ticks: number | null): Promise<Buffer> {
   const flags = ['-movflags', '+frag_keyframe+empty_moov+default_base_moof'];
   const bytes = await readFile(await make(dir, '-i', whole, '-c', 'copy', ...flags, 'plain.mp4'));
@@ -167,7 +167,7 @@ async function announcing(ticks: number | null): Promise<Buffer> {
   return Buffer.concat([bytes.subarray(0, inside), mehd, bytes.subarray(inside)]);
 }
 
-test('cut short: fragments are held to what their header announces, where it does', async () => {
+test('cut short: fragments are compared with the length in their header, if any', async () => {
   const probe = async (bytes: Buffer, share: number) =>
     transcoder.probe(
       await file('announced.mp4', bytes.subarray(0, Math.floor(bytes.length * share))),
@@ -183,7 +183,7 @@ test('cut short: fragments are held to what their header announces, where it doe
   assert.ok(durationSec > 1.5 && durationSec < 4.5, `${durationSec} s`);
 });
 
-test('fragments that begin before or long after zero are whole', async () => {
+test('fragments that begin before or long after zero count as complete', async () => {
   const index = '+dash+global_sidx+delay_moov';
   for (const [name, before, after] of [
     ['edited.mp4', ['-ss', '2.5'], ['-movflags', index]],
@@ -195,7 +195,7 @@ test('fragments that begin before or long after zero are whole', async () => {
   }
 });
 
-/** As after a scan that took too long. */
+/** Checks a file by its bytes, as after a scan that took too long. */
 const judgeBytes = (path: string, format_name: string) => {
   const scan = { ...NOT_READ, isComplete: false };
   return checkComplete({ path, report: { streams: [], format: { format_name } }, video: { index: 0 }, scan });
@@ -220,7 +220,7 @@ test('cut short: a file too long to be read to its end is judged by its bytes', 
   }
 });
 
-test('cut short: a recording that nobody ended counts no bytes', async () => {
+test('cut short: an unfinished recording declares no size', async () => {
   for (const [container, args] of [
     ['avi', ['-seekable', '0']],
     ['flv', ['-flvflags', 'no_duration_filesize']],
@@ -231,7 +231,7 @@ test('cut short: a recording that nobody ended counts no bytes', async () => {
   }
 });
 
-test('a file of millions of boxes is judged in moments', async () => {
+test('a file of millions of boxes is judged quickly', async () => {
   const bytes = await readFile(whole);
   const media = bytes.indexOf('mdat', 0, 'latin1') - 4;
   const empty = Buffer.alloc(8);
@@ -255,12 +255,12 @@ test('a file of millions of boxes is judged in moments', async () => {
   assert.ok(performance.now() - startedMs < 2000);
 });
 
-test('a picture that stands for the rest of the file is no missing one', async () => {
+test('a frame shown for the rest of the file does not count as missing', async () => {
   const path = await make(dir, ...pictures('64x64', '1/4', 8), ...H264, ...FASTSTART, 'slides.mp4');
   assert.equal((await transcoder.probe(path, AbortSignal.timeout(20_000))).durationSec, 8);
 });
 
-test('a GIF is a silent video', async () => {
+test('a GIF becomes a silent video', async () => {
   const path = await make(dir, ...pictures('63x41', 10, 2), 'moving.gif');
   const source = await transcoder.probe(path, AbortSignal.timeout(20_000));
   assert.deepEqual([source.durationSec, source.video.frameRate, source.audio], [2, 10, []]);
@@ -272,13 +272,13 @@ test('a GIF is a silent video', async () => {
   assert.deepEqual([made?.width, made?.height, made?.frameRate], [62, 40, 10]);
 });
 
-test('probe: a file that is not there is no fault of the file', async () => {
+test('probe: a missing file is not the fault of the file', async () => {
   await assert.rejects(transcoder.probe(join(dir, 'absent.mp4'), AbortSignal.timeout(5000)), {
     code: 'ENOENT',
   });
 });
 
-test('probe: a file of many gigabytes with nothing in it', async () => {
+test('probe: a file followed by many gigabytes of zeros is probed quickly', async () => {
   const path = join(dir, 'sparse.mp4');
   const handle = await open(path, 'w');
   await handle.write(await readFile(whole));

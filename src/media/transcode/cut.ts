@@ -15,25 +15,30 @@ export type VideoCutterOptions = Omit<Tools, 'stallMs'>;
 const STALL_MS = 120_000;
 const GB = 2 ** 30;
 const LIMITS = { memoryBytes: 8 * GB, cpuSec: 20 * MAX_DURATION_SEC, fileBytes: 1024 * GB };
-/** Pictures are stored in the order of decoding: what is shown before the end may come after it. */
+/**
+ * Margin for frame reordering: frames are stored in decoding order, so a frame shown before the end may be
+ * stored after it.
+ */
 const MORE_SEC = 1;
-/** The copy began later than it should: at the next keyframe, where a container has no index. */
+/** Maximum delay of the start of a copy, which is late at the next keyframe when a container has no index. */
 const LATE_SEC = 0.1;
-/** A container without an index is read from so much before, and what is too early is decoded and dropped. */
+/**
+ * Lead for containers without an index: reading begins earlier, and the extra frames are decoded and dropped.
+ */
 const BEFORE_SEC = 15;
-/** What MP4 cannot hold (ProRes, PCM), QuickTime can. */
+/** Containers for a copy: QuickTime can hold codecs that MP4 cannot (ProRes, PCM). */
 const COPIES = ['mp4', 'mov'] as const;
 
 type Cut = Omit<Parameters<VideoCutter['cut']>[0], 'input'>;
-/** What ffmpeg is told of its input, and which files that names. */
+/** Input arguments of ffmpeg, and the files they name. */
 type Input = { args: string[]; reads: readonly string[] };
 
-/** Pieces of videos, exact to the frame (docs/decisions/clips.md). */
+/** Creates the cutter for frame-accurate clips of videos (docs/decisions/clips.md). */
 export function createVideoCutter(options: VideoCutterOptions): VideoCutter {
   const tools: Tools = { ...options, stallMs: STALL_MS };
   return {
     async cut({ input, ...run }) {
-      // An edit list is of one file.
+      // An edit list applies to a single file.
       if (typeof input !== 'string') return encoded(tools, run, await listOf(run.dir, input));
       for (const format of COPIES) {
         const path = await copied(tools, { ...run, input }, format);
@@ -45,7 +50,7 @@ export function createVideoCutter(options: VideoCutterOptions): VideoCutter {
   };
 }
 
-/** @returns null when the container cannot hold the tracks, or they do not begin where they should. */
+/** @returns null when the container cannot hold the tracks, or they begin at the wrong time. */
 async function copied(
   tools: Tools,
   run: Cut & { input: string },
@@ -72,7 +77,7 @@ async function copied(
   }
 }
 
-/** Files that come one after the other. */
+/** Writes a list of consecutive files. */
 async function listOf(dir: string, files: readonly { path: string; durationSec: number }[]): Promise<Input> {
   const name = 'files.ffconcat';
   const lines = files.flatMap(({ path, durationSec }) => [
@@ -93,16 +98,16 @@ async function encoded(tools: Tools, run: Cut, { args: input, reads }: Input): P
     ...['-ss', seconds(startSec - beforeSec), ...input],
     ...['-ss', seconds(beforeSec), '-t', seconds(durationSec)],
     ...(filters.length === 0 ? [] : ['-vf', filters.join()]),
-    // Close to the source: the renditions are encoded from this once more.
+    // High quality, because the renditions are encoded from this file.
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '16', '-threads', String(tools.threads)],
     ...['-c:a', 'aac', '-b:a', '256k', '-f', 'mp4', `file:${path}`],
   ];
-  // It may take as long as an upload of the whole: it makes way as those do.
+  // The run may take as long as the encoding of a whole upload, and yields to other work as that does.
   await runFfmpeg(tools, run, { args, reads, isUrgent: false });
   return path;
 }
 
-/** The pictures, and every track of sound; no cover art, no data. */
+/** Returns the arguments that select the video and all audio tracks, without cover art and data. */
 function tracks({ source }: Cut): string[] {
   const video = source === undefined ? '0:V:0' : `0:${source.video.streamIndex}`;
   return ['-map', video, '-map', '0:a?', '-map_chapters', '-1'];

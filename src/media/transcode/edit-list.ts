@@ -2,14 +2,15 @@ import type { FileHandle } from 'node:fs/promises';
 import { type Box, boxAt, boxesIn, boxInside, type Span, timescaleOf } from '../protocols/fmp4/boxes.ts';
 
 const HEADER_BYTES = 16;
-/** The index of many hours has some megabytes. */
+/** Maximum size of the index; that of many hours has a few megabytes. */
 const MOOV_MAX_BYTES = 2 ** 28;
 
 /**
- * Ends every track of an MP4 file after so many seconds, by its edit list (ISO/IEC 14496-12 8.6.6): what comes later
- * stays in the file, and is not shown.
+ * Ends every track of an MP4 file after `durationSec` with its edit list (ISO/IEC 14496-12 8.6.6): later
+ * media stays in the file, but is not played.
  *
- * @returns how late the pictures begin, in seconds; null when the file is none of those that ffmpeg writes.
+ * @returns the start of the video, in seconds; null when the file does not have the structure that ffmpeg
+ *   writes.
  */
 export async function trimByEditList(file: FileHandle, durationSec: number): Promise<number | null> {
   const place = await findMoov(file);
@@ -38,7 +39,7 @@ export async function trimByEditList(file: FileHandle, durationSec: number): Pro
   return lateSec;
 }
 
-/** The length that a header tells, which stands elsewhere where times have eight bytes. */
+/** Shortens the duration in a header, at an offset that depends on the size of its times. */
 function shorten(moov: Buffer, header: Box, offset: number, largeOffset: number, lengthTicks: number): void {
   if (moov[header.start] === 1) {
     const at = header.start + largeOffset;
@@ -49,7 +50,7 @@ function shorten(moov: Buffer, header: Box, offset: number, largeOffset: number,
   }
 }
 
-/** @returns how much of the time at the beginning has no media. */
+/** @returns the time at the beginning without media. */
 function endEdit(moov: Buffer, elst: Box, lengthTicks: number): number {
   const isLarge = moov[elst.start] === 1;
   const count = moov.readUInt32BE(elst.start + 4);

@@ -11,29 +11,32 @@ export interface SourceProperties {
   scan: PacketScan;
   stream: ProbedStream;
   container: string;
-  /** Seconds that the sound begins before the pictures. */
+  /** Seconds by which the audio starts before the video. */
   lead: number;
-  /** The end that its header promises is missing. */
+  /** Whether the file is shorter than its header declares. */
   isCutShort: boolean;
 }
 
 const MAX_COPY_GAP_SEC = 6;
 const MAX_COPY_BITRATE_SHARE = 1.5;
-/** Small pictures may have more than they need: everybody who watches can take so much. */
+/**
+ * Bitrate that is always copied: low resolutions may exceed their target, because every viewer can receive
+ * this much.
+ */
 const ALWAYS_COPIED_BITRATE = 2_000_000;
 const MAX_LEAD_SEC = 0.2;
-/** For so long the last picture of a copy is held. */
+/** Maximum time for which the last frame of a copy is held. */
 export const MAX_HOLD_SEC = 0.5;
-/** Segments begin at keyframes: longer ones make seeking slow. */
+/** Maximum keyframe distance for chunks: segments begin at keyframes, and longer ones make seeking slow. */
 const MAX_SPLIT_GAP_SEC = 10;
 const SPLITTABLE = ['h264', 'hevc', 'vp8', 'vp9', 'av1'];
 const COPYABLE_PROFILES = ['Constrained Baseline', 'Baseline', 'Main', 'High'];
-/** Settings may change on the way there, which nothing in the container tells. */
+/** Containers that do not declare setting changes within the file. */
 const UNDECLARED_SETTINGS = ['mpegts', 'mpeg', 'avi'];
 
 /**
- * Why the top rung cannot be copied (docs/decisions/transcoding.md#copying-the-top-rendition), or null when it
- * can.
+ * Returns the reason why the top rung cannot be copied
+ * (docs/decisions/transcoding.md#copying-the-top-rendition); null when it can.
  */
 export function copyIneligibleReason(facts: SourceProperties): string | null {
   const { info, scan, stream, container } = facts;
@@ -49,14 +52,14 @@ export function copyIneligibleReason(facts: SourceProperties): string | null {
     [!declaresSettings(container), 'container'],
     [video.frameRate > MAX_UPLOAD_FPS + 1, 'frame rate'],
     [scan.maxKeyframeGapSec > MAX_COPY_GAP_SEC, 'keyframe distance'],
-    // Its last picture may be half of one.
+    // The last frame may be truncated.
     [facts.isCutShort, 'incomplete'],
     [(video.bitrate ?? 0) > maxCopyBitrate(video), 'bitrate'],
   ];
   return reasons.find(([applies]) => applies)?.[1] ?? cutRefusal(facts);
 }
 
-/** Its pictures and sound are to its end what its header says they are. */
+/** Reports whether the settings in the header hold to the end of the file. */
 export function declaresSettings(container: string): boolean {
   return !UNDECLARED_SETTINGS.includes(container);
 }
@@ -65,20 +68,20 @@ function maxCopyBitrate(video: SourceInfo['video']): number {
   return Math.max(ALWAYS_COPIED_BITRATE, MAX_COPY_BITRATE_SHARE * targetBitrate(video, video.frameRate));
 }
 
-/** Why the file cannot be cut at keyframes and joined again, or null when it can. */
+/** Returns the reason why the file cannot be split at keyframes and joined again; null when it can. */
 export function splitIneligibleReason(facts: SourceProperties): string | null {
   const { info, scan, stream } = facts;
   const { codec, isVariableFrameRate } = info.video;
   if (!SPLITTABLE.includes(codec)) return 'codec';
   if (isVariableFrameRate) return 'variable frame rate';
   if (isTurned(stream)) return 'rotation';
-  // A packet may hold half a picture there.
+  // A packet may hold a single field.
   if (info.video.isInterlaced) return 'interlaced';
   if (scan.maxKeyframeGapSec > MAX_SPLIT_GAP_SEC) return 'keyframe distance';
   return cutRefusal(facts);
 }
 
-/** The container says how to turn or mirror the pictures, which neither pieces nor segments keep. */
+/** Reports whether the container rotates or mirrors the video, which neither chunks nor segments preserve. */
 function isTurned({ side_data_list: list = [] }: ProbedStream): boolean {
   return list.some(({ rotation }) => rotation !== undefined);
 }

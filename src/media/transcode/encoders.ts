@@ -5,37 +5,40 @@ import { fileEncoderArgs, type HardwareUse } from '../ffmpeg/hardware.ts';
 import { av1Hdr10, hevcHdr10 } from './hdr10.ts';
 import { h264Threads } from './threads.ts';
 
-/** `yuv420p10le` and its like; grey, RGB and packed formats as well. */
+/** Pixel formats such as `yuv420p10le`, including grayscale, RGB and packed formats. */
 const DEEP =
   /p(?:9|10|12|14|16)(?:le|be)?$|p0(?:10|12|16)|(?:gray|rgba?|bgra?|ya|x2rgb)(?:9|10|12|14|16|48|64)|y210|v210/;
 
-/** Of x265. */
+/** Maximum frame threads of x265. */
 const MOST_FRAME_THREADS = 16;
 
-/** 8 bits for H.264, which all decoders take; the others keep 10. */
+/** Reports whether a rung is encoded with 10 bits: never H.264, which all decoders support with 8 bits. */
 export function is10Bit({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'>): boolean {
   return codec !== 'H264' && (video.range !== 'SDR' || DEEP.test(video.pixelFormat));
 }
 
-/** What the encoder is given. */
+/** Returns the pixel format of the encoder's input. */
 export function pixelFormat(source: SourceInfo, rung: Pick<RungPlan, 'codec'>): string {
   return is10Bit(source, rung) ? 'yuv420p10le' : 'yuv420p';
 }
 
-/** H.264 is tone-mapped. */
+/** Returns the video range of a rung: H.264 is tone-mapped. */
 export function rangeOf({ video }: SourceInfo, { codec }: Pick<RungPlan, 'codec'>): VideoRange {
   return codec === 'H264' ? 'SDR' : video.range;
 }
 
 export interface EncoderInput {
   source: SourceInfo;
-  /** Cores that the run is to keep busy. */
+  /** Number of cores for the run. */
   threads: number;
-  /** Makes those of the rungs that it names; the software makes the others. */
+  /** Hardware for the rungs that it names; the software encodes the others. */
   hardware?: HardwareUse | null;
 }
 
-/** Constant quality below a ceiling: joints of chunks do not show, and easy pictures cost little. */
+/**
+ * Returns encoder arguments for constant quality below a bitrate ceiling: chunk boundaries are invisible, and
+ * simple content costs little.
+ */
 export function encoderArgs(rung: RungPlan, input: EncoderInput): string[] {
   const { source, hardware } = input;
   if (hardware?.names.has(rung.name)) {
@@ -47,7 +50,7 @@ export function encoderArgs(rung: RungPlan, input: EncoderInput): string[] {
 
 type Args = (rung: RungPlan, input: EncoderInput) => string[];
 
-/** Why these, and what they cost: docs/decisions/transcoding.md#hevc-and-av1. */
+/** Encoder arguments; docs/decisions/transcoding.md#hevc-and-av1 explains their choice and cost. */
 const ARGS: Readonly<Record<VideoCodec, Args>> = {
   H264: (rung, { threads }) => [
     ...['-preset', 'veryfast', '-profile:v', 'high', '-crf', '23', ...ceiling(rung)],
@@ -72,7 +75,10 @@ const ARGS: Readonly<Record<VideoCodec, Args>> = {
   ],
 };
 
-/** Without its pool, whose threads wake each other so often that a busy machine slows it down thirtyfold. */
+/**
+ * Returns x265 arguments without its thread pool, whose frequent wakeups make it thirty times slower on a
+ * busy machine.
+ */
 function hevcThreads(threads: number): string {
   return `pools=none:wpp=0:frame-threads=${Math.min(threads, MOST_FRAME_THREADS)}`;
 }

@@ -95,7 +95,7 @@ const OUTPUT_MAX_CHARS = 2 ** 20;
 const LIMITS = { memoryBytes: 4 * 2 ** 30, cpuSec: 60, fileBytes: 0, isUrgent: true };
 
 /**
- * The container's own word, of its tags languages and titles alone, and what was logged on the way.
+ * Returns the container's properties, with only languages and titles of the tags, and the log output.
  *
  * @throws {MediaFileError}
  */
@@ -141,7 +141,7 @@ export interface TrackInput {
 }
 
 /**
- * Decodes the first picture, which proves that there is one and that a decoder takes it.
+ * Decodes the first frame, to prove that there is one and that a decoder supports it.
  *
  * @throws {MediaFileError}
  */
@@ -152,13 +152,13 @@ export async function assertVideoDecodes(tools: Tools, input: TrackInput): Promi
   throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'No frame of the file can be decoded.');
 }
 
-/** What every sound must be able to become. */
+/** Output arguments to which every audio track must be convertible. */
 const MIXED = ['-ac', '2'];
 
 /**
- * Whether the track has sound that a decoder takes. A video without is better than none.
+ * Reports whether the audio track can be decoded. A video without audio is better than none.
  *
- * @param options `mixed`: its channels can be made stereo of, too.
+ * @param options `mixed`: whether it must also be possible to mix its channels to stereo.
  */
 export async function audioDecodes(
   tools: Tools,
@@ -174,12 +174,12 @@ export async function audioDecodes(
 }
 
 /**
- * Both of these for all tracks at once, and `askFfmpeg`: most files are whole, and each program takes a fifth of a second of the
- * processor to start.
+ * Runs both checks for all tracks and the queries of `probeWithFfmpeg` in one process: most files are intact,
+ * and each process costs a fifth of a second of CPU time to start.
  *
- * @param streamIndexes of the pictures, and of sound.
- * @returns null where not every track decodes, not every sound can be mixed, or ffmpeg does not say where it begins: then each is
- * looked at by itself.
+ * @param streamIndexes of the video and audio tracks.
+ * @returns null when a track does not decode, audio cannot be mixed, or ffmpeg reports no start time: then
+ *   each track is checked separately.
  */
 export async function decodesAll(
   tools: Tools,
@@ -213,25 +213,25 @@ export async function decodesAll(
   }
 }
 
-/** What ffmpeg says of a file when it opens it, and ffprobe does not. */
+/** Properties that ffmpeg reports on opening a file, and ffprobe does not. */
 export interface FfmpegReport {
   /**
-   * Where it begins to count the time, in seconds; null when it does not say. Versions differ on what comes before the
-   * first sound that is heard, and ffprobe may be of another one.
+   * Start of the file's clock, in seconds; null when not reported. Versions differ in handling priming
+   * samples before the first audible ones, and ffprobe may have another version.
    */
   startSec: number | null;
-  /** Its first pictures have CEA-608 or CEA-708 beside them. */
+  /** The first frames carry CEA-608 or CEA-708 captions. */
   hasClosedCaptions: boolean;
 }
 
-/** Tags are indented further. */
+/** Parses the log of ffmpeg; tags are indented further. */
 function wordIn(log: string, videoIndex: number | undefined): FfmpegReport {
   const start = /^ {2}Duration: [^,]+, start: (-?[\d.]+)/m.exec(log)?.[1];
   const pictures = new RegExp(`^ {2}Stream #0:${videoIndex}\\b.*: Video: .*, Closed Captions(?:,|$)`, 'm');
   return { startSec: start === undefined ? null : Number(start), hasClosedCaptions: pictures.test(log) };
 }
 
-/** @param input `streamIndex`: of the pictures. */
+/** @param input `streamIndex`: that of the video. */
 export async function probeWithFfmpeg(
   tools: Tools,
   { path, cwd, streamIndex, signal }: TrackInput,
@@ -269,7 +269,10 @@ const HDR10_FIELDS = [
   ...['red_x', 'red_y', 'green_x', 'green_y', 'blue_x', 'blue_y', 'white_point_x', 'white_point_y'],
 ].join();
 
-/** What the container says beside a track of pictures, and its first picture does. A file without is none the worse. */
+/**
+ * Returns the side data of a video track in the container and in its first frame. A file without any is
+ * valid.
+ */
 export async function sideDataOf(
   tools: Tools,
   { path, cwd, streamIndex, signal }: TrackInput,
@@ -326,7 +329,7 @@ async function decodeFirst(
   return { frames, log };
 }
 
-/** Nonsense ratios count as square. */
+/** Invalid aspect ratios count as square. */
 export function aspectRatio(text: string | undefined): number {
   const [x = 0, y = 0] = (text ?? '').split(':').map(Number);
   const ratio = x / y;

@@ -5,35 +5,35 @@ import { rateText } from './frame-rate.ts';
 import { holdLast, sourceFilters, toneMap } from './source-filters.ts';
 
 /**
- * `source`: every picture at its own time, and no keyframe is left out; `constant`: at the beat of the source's
- * frame rate.
+ * `source`: every frame at its own time, without dropping keyframes; `constant`: at the constant frame rate
+ * of the source.
  */
 export type FrameTiming = 'source' | 'constant';
 
 export interface FilterInput {
   source: SourceInfo;
-  /** At least one, largest first; H.264 and other codecs are never mixed. */
+  /** At least one rung, largest first; H.264 is never mixed with other codecs. */
   rungs: readonly Pick<RungPlan, 'name' | 'width' | 'height' | 'frameRate' | 'codec'>[];
   pace: FrameTiming;
-  /** This ffmpeg has zscale. */
+  /** Whether this ffmpeg has zscale. */
   canToneMap: boolean;
-  /** What it makes is given to it in its own format. */
+  /** Hardware encoder; gets its frames in its own format. */
   hardware?: HardwareUse | null;
 }
 
-/** Pictures beside the rungs, into the pad `[name]`. */
+/** Additional images, output to the pad `[name]`. */
 export interface SideImageInput {
   name: string;
-  /** What they are made of: `SOURCE`, `v0` and so on, or the name of others before them. */
+  /** Input: `SOURCE`, `v0` and so on, or the name of an earlier side image. */
   of: string;
   filters: string[];
 }
 
-/** The pictures of the source at the rungs' pace, in the colours of the rungs. */
+/** Frames of the source at the frame rate and in the colors of the rungs. */
 export const SOURCE = 'source';
 
 /**
- * One filter graph that makes `[v0]`, `[v1]`… of the source's pictures, which are decoded once. A small rung is scaled
+ * Returns one filter graph that decodes the source once and outputs `[v0]`, `[v1]`… A small rung is scaled
  * from a larger one (docs/decisions/transcoding.md#the-ladder).
  */
 export function videoGraph(input: FilterInput, side: readonly SideImageInput[] = []): string {
@@ -72,7 +72,7 @@ function uploadOf({ hardware, source }: FilterInput, rung: FilterInput['rungs'][
   return uploadFilters(hardware.hardware.kind, is10Bit(source, rung));
 }
 
-/** What is made of a rung is made of its pictures in memory: its encoder alone gets others. */
+/** Inserts an upload for the hardware encoder; all other consumers of the rung get its frames in memory. */
 function handOver(chains: Map<string, Chain>, name: string, filters: string[]): void {
   const pad = `${name}m`;
   const chain = chains.get(name);
@@ -84,7 +84,7 @@ function handOver(chains: Map<string, Chain>, name: string, filters: string[]): 
 interface Chain {
   pad: string;
   filters: string[];
-  /** Pads that get its pictures. */
+  /** Pads that receive its frames. */
   outputs: string[];
 }
 
@@ -94,10 +94,10 @@ function renderChain({ pad, filters, outputs }: Chain): string {
   return `[${pad}]${all.length === 0 ? 'null' : all.join(',')}${outputs.map((name) => `[${name}]`).join('')}`;
 }
 
-/** Scaled from so much more, pictures are as good as from the source. */
+/** Minimum ratio to the parent rung at which scaling looks as good as from the source. */
 const PARENT_RATIO = 1.4;
 
-/** The smallest rung that this one can be scaled and thinned out from; -1 for the source. */
+/** Returns the index of the smallest rung from which this one can be derived; -1 for the source. */
 function parentOf(rungs: FilterInput['rungs'], index: number): number {
   const own = rungs[index];
   if (own === undefined) return -1;
@@ -110,11 +110,11 @@ function parentOf(rungs: FilterInput['rungs'], index: number): number {
 
 function pace({ source, pace }: FilterInput): string[] {
   const { frameRate } = source.video;
-  // Frames that are missing at the start are made up for, so that the audio stays in step.
+  // Frames missing at the start are filled in, so that the audio stays in sync.
   return pace === 'constant' ? [`fps=${rateText(frameRate)}:start_time=0`] : [];
 }
 
-/** @param fromRate frames per second of what it is made of. */
+/** @param fromRate frames per second of the input. */
 function branch(input: FilterInput, rung: FilterInput['rungs'][number], fromRate: number): string[] {
   const scale = `scale=${rung.width}:${rung.height}:flags=bicubic`;
   return [
@@ -128,7 +128,7 @@ function thinOut({ pace }: FilterInput, frameRate: number, fromRate: number): st
   const every = Math.round(fromRate / frameRate);
   if (every <= 1) return [];
   if (pace === 'constant') return [`fps=${rateText(frameRate)}`];
-  // Not counted but timed: the count begins anew with every keyframe.
+  // Selects by time instead of by count, because the count restarts with every keyframe.
   const distance = (every - 0.5) / fromRate;
   return [`select=key+isnan(prev_selected_t)+gte(t-prev_selected_t\\,${distance.toFixed(6)})`];
 }

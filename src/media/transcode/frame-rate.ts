@@ -6,23 +6,23 @@ const STANDARD_RATES = [
   ...[10, 12, 15, 20, 24 * NTSC, 24, 25, 30 * NTSC, 30],
   ...[48, 50, 60 * NTSC, 60, 100, 120 * NTSC, 120, 240],
 ];
-/** 30 and 29.97 are 0.1 % apart. */
+/** Tolerance for equal frame rates; 30 and 29.97 are 0.1 % apart. */
 const SAME_RATE = 0.0004;
 const NEARLY = 0.02;
 const ROUNDING_SEC = 0.0006;
 const DEFAULT_RATE = 25;
-/** A source without a beat is shown at one: smooth enough, and no faster than displays. */
+/** Maximum rate for a source with a variable frame rate: smooth, and no faster than displays. */
 const VARIABLE_RATE_MAX = 60;
 const MIN_RATE = 1;
 
-/** Frames per second of the source; of one with a variable rate, that which it is shown at. */
+/** Returns the frame rate of the source; for a variable rate, the one to play at. */
 export function frameRateOf(
   stream: Pick<ProbedStream, 'codec_name' | 'avg_frame_rate' | 'r_frame_rate' | 'field_order'>,
   track: Pick<TrackScan, 'frameSec' | 'meanFrameSec' | 'isVariable' | 'packets'>,
 ): { frameRate: number; isVariable: boolean } {
   const average = fraction(stream.avg_frame_rate);
   const base = fraction(stream.r_frame_rate);
-  // It has one rate, and leaves out what is as the picture before.
+  // Theora has a constant rate and omits frames identical to the previous one.
   const isThinned = stream.codec_name === 'theora' && base > 0;
   if (isThinned || track.frameSec === 0 || track.packets < 3) {
     const told = isThinned ? base : average || base || DEFAULT_RATE;
@@ -33,7 +33,7 @@ export function frameRateOf(
   }
   if (track.isVariable) {
     const fastest = Math.max(1 / track.frameSec, 1 / track.meanFrameSec);
-    // Pictures at a beat, many of which are left out: each is shown at its time.
+    // Frames at a constant rate with many omitted: each is shown at its time.
     const isAtBase = base <= VARIABLE_RATE_MAX && base >= fastest * (1 - NEARLY);
     const rate = isAtBase ? base : nearStandard(fastest, NEARLY);
     return {
@@ -42,7 +42,7 @@ export function frameRateOf(
     };
   }
   const counted = 1 / track.meanFrameSec;
-  // The packets of interlaced video may be fields.
+  // Packets of interlaced video may be fields.
   if (Math.abs(counted / 2 / average - 1) < NEARLY) {
     return { frameRate: atLeastOne(nearStandard(average, SAME_RATE)), isVariable: false };
   }
@@ -56,16 +56,16 @@ function fits(rate: number, frameSec: number, counted: number): boolean {
   return Math.abs(1 / rate - frameSec) <= ROUNDING_SEC && Math.abs(rate / counted - 1) < NEARLY;
 }
 
-/** Most frames per second of the rungs below the best ones. */
+/** Maximum frame rates of the rungs below the best ones. */
 export const REDUCED_RATES = { medium: 60, small: 30 } as const;
 
-/** Every n-th picture is shown, so that the times of those that are left stay as they were. */
+/** Returns n for keeping every n-th frame, so that the times of the remaining frames do not change. */
 export function rateDivisor(frameRate: number, ceiling: number): number {
-  // 60.2 is still 60.
+  // A measured 60.2 counts as 60.
   return Math.max(1, Math.ceil(frameRate / ceiling - 0.01));
 }
 
-/** `30000/1001` where the number is one of those, so that nothing drifts over twelve hours. */
+/** Formats exact rates such as `30000/1001`, to avoid drift over twelve hours. */
 export function rateText(frameRate: number): string {
   const whole = Math.round(frameRate / NTSC);
   const isNtsc = Math.abs(frameRate - whole * NTSC) < 1e-6 && !Number.isInteger(frameRate);
@@ -73,7 +73,7 @@ export function rateText(frameRate: number): string {
   return Number.isInteger(frameRate) ? String(frameRate) : `${Math.round(frameRate * 1000)}/1000`;
 }
 
-/** The standard rate that is so near, or the rate itself. */
+/** Returns the nearest standard rate within the tolerance, or the rate itself. */
 function nearStandard(rate: number, tolerance: number): number {
   const nearest = STANDARD_RATES.toSorted((a, b) => Math.abs(a - rate) - Math.abs(b - rate))[0] ?? rate;
   return Math.abs(nearest / rate - 1) <= tolerance ? nearest : Math.round(rate * 1000) / 1000;

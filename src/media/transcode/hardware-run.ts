@@ -6,22 +6,25 @@ import { UnsafeOutputError } from '../ffmpeg/output.ts';
 import { is10Bit } from './encoders.ts';
 import type { Tools } from './run.ts';
 
-/** Lines below which it is not asked: the software makes them for next to nothing, and not all cards take them. */
+/**
+ * Minimum lines for hardware: software encodes smaller rungs at almost no cost, and not all cards support
+ * them.
+ */
 const LEAST_LINES = 240;
-/** Pixels of a side: what all that encode H.264 take. */
+/** Maximum side in pixels that all H.264 hardware encoders support. */
 const MOST_H264_SIDE = 4096;
 
 interface HardwareRun {
   source: SourceInfo;
   rungs: readonly RungPlan[];
   signal: AbortSignal;
-  /** Takes away what a run has left that failed. */
+  /** Deletes the output of a failed hardware run. */
   clear(): Promise<void>;
 }
 
 /**
- * Does `work` with the hardware where there is one, and its places are free; once more in software, before anybody hears of it,
- * when that fails.
+ * Runs `work` with the hardware if it has a free session; when that fails, runs it in software before
+ * reporting an error.
  */
 export async function withHardware<T>(
   tools: Pick<Tools, 'hardware' | 'log'>,
@@ -46,7 +49,7 @@ export async function withHardware<T>(
   return made;
 }
 
-/** The largest first: they cost the processor most. */
+/** Selects the rungs for hardware, the largest first: they cost the CPU most. */
 function choose(pool: HardwarePool, { source, rungs }: HardwareRun): string[] {
   const fit = rungs
     .filter((rung) => !rung.isCopy && fits(pool.hardware, source, rung))
@@ -57,7 +60,7 @@ function choose(pool: HardwarePool, { source, rungs }: HardwareRun): string[] {
 function fits({ kind, can }: Hardware, source: SourceInfo, rung: RungPlan): boolean {
   const { codec, width, height } = rung;
   if (!can.includes(taskOf({ codec, is10Bit: is10Bit(source, rung) }))) return false;
-  // VAAPI alone carries the data of the mastering display over.
+  // Only VAAPI preserves the mastering display metadata.
   if (codec !== 'H264' && source.video.hdr10 && kind !== 'vaapi') return false;
   if (codec === 'H264' && Math.max(width, height) > MOST_H264_SIDE) return false;
   return Math.min(width, height) >= LEAST_LINES;

@@ -35,7 +35,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** As the start of a worker does it. */
+/** Opens the hardware as a worker does at its start. */
 async function openHardware(ffmpeg: string, sessions: number): Promise<HardwarePool> {
   const guard = await normalPriorityGuard();
   const search = { choice: 'nvenc', vaapiDevice: '', codecs: ['H264'] } as const;
@@ -46,7 +46,7 @@ async function openHardware(ffmpeg: string, sessions: number): Promise<HardwareP
 
 interface Encoded {
   outDir: string;
-  /** `360p avc1.42`, for the profile: Baseline is that of the fake hardware. */
+  /** Renditions such as `360p avc1.42`; the Baseline profile identifies the fake hardware. */
   made: string[];
   images: string[] | null;
   pool: HardwarePool;
@@ -80,7 +80,7 @@ async function encode(options: FakeHardware, sessions = 8): Promise<Encoded> {
   return { outDir, made: profiles(renditions), images, pool, again };
 }
 
-test('the ladder is encoded by what works, with the cuts and times of the software', async () => {
+test('the ladder is encoded by the hardware that works, with the cuts and times of the software', async () => {
   const { outDir, made } = await encode({});
   assert.deepEqual(made, ['360p avc1.42', '240p avc1.42']);
   const plain = await encode({}, 0);
@@ -93,14 +93,14 @@ test('the ladder is encoded by what works, with the cuts and times of the softwa
   }
 });
 
-test('what has no place any more is encoded by the software, in the same run', async () => {
+test('rungs without a hardware session are encoded in software, in the same run', async () => {
   const { made, pool, again } = await encode({}, 1);
   assert.deepEqual(made, ['360p avc1.42', '240p avc1.64']);
   assert.equal(pool.take(1), 1);
   assert.deepEqual(await again(), ['360p avc1.64', '240p avc1.64']);
 });
 
-test('an encode that fails in the middle is made in software, and the next ones do not ask the hardware', async () => {
+test('an encode that fails midway is repeated in software, and later ones do not try the hardware', async () => {
   const { outDir, made, images, pool, again } = await encode({ failsLate: true });
   assert.deepEqual(made, ['360p avc1.64', '240p avc1.64']);
   assert.ok(images?.includes('poster.jpg'), String(images));
@@ -111,7 +111,7 @@ test('an encode that fails in the middle is made in software, and the next ones 
   assert.deepEqual(await again(), made);
 });
 
-test('a file that nothing can be made of is no fault of the hardware', async () => {
+test('a file that cannot be encoded does not count as a hardware failure', async () => {
   const ffmpeg = await fakeNvenc(dir, 'ffmpeg-late', { failsLate: true });
   const pool = await openHardware(ffmpeg, 2);
   const transcoder = testTranscoder({ ffmpeg, guard: normalPriorityGuard, hardware: async () => pool });

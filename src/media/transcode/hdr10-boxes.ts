@@ -2,16 +2,16 @@ import type { Hdr10 } from '../contract/index.ts';
 import { box, u16, u32 } from '../protocols/fmp4/box.ts';
 import { boxesIn, boxInside, type Span } from '../protocols/fmp4/boxes.ts';
 
-/** From the entry of a track to the boxes in it. */
+/** Path of the boxes that contain the entry of a track. */
 const PATH = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'] as const;
-/** Version, flags and the count of entries. */
+/** Size of version, flags and entry count. */
 const STSD_BYTES = 8;
-/** The fields of a VisualSampleEntry (ISO/IEC 14496-12 12.1.3). */
+/** Size of the fields of a VisualSampleEntry (ISO/IEC 14496-12 12.1.3). */
 const ENTRY_BYTES = 78;
 
 /**
- * The initialisation segment of one picture with `mdcv` and `clli` (ISO/IEC 14496-12 12.1.6 and 12.1.7), for players that
- * set up the display before they decode. What it says already stays, and so does one that is not understood.
+ * Adds `mdcv` and `clli` (ISO/IEC 14496-12 12.1.6 and 12.1.7) to an initialization segment, for players that
+ * set up the display before they decode. Existing boxes stay, and so does a segment that cannot be parsed.
  */
 export function withHdr10Boxes(init: Buffer, { mastering, light }: Hdr10): Buffer {
   const parents = PATH.map((_, index) =>

@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** Of the first picture, as a player gets it. */
+/** Returns the side data of the first frame, as a player gets it. */
 async function sideData(path: string): Promise<SideData[]> {
   const { stdout } = await run('ffprobe', [
     ...[
@@ -40,7 +40,10 @@ async function sideData(path: string): Promise<SideData[]> {
   return Object(JSON.parse(stdout).frames[0]).side_data_list ?? [];
 }
 
-/** Of the initialisation segment; a segment behind it makes a file that can be opened. */
+/**
+ * Returns the side data of the initialization segment; one media segment is appended, so that the file can be
+ * opened.
+ */
 async function headerData(folder: string): Promise<SideData[]> {
   const path = join(folder, 'whole.mp4');
   const parts = ['init.mp4', 's_00000.m4s'].map((name) => readFile(join(folder, name)));
@@ -50,7 +53,7 @@ async function headerData(folder: string): Promise<SideData[]> {
   return Object(JSON.parse(stdout).streams[0]).side_data_list ?? [];
 }
 
-test('HEVC and AV1 keep what an HDR10 file says of its display and its light', { skip }, async () => {
+test('HEVC and AV1 keep the mastering display and light levels of an HDR10 file', { skip }, async () => {
   const display = 'G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50)';
   const colours = 'colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
   const input = await make(
@@ -83,11 +86,11 @@ test('HEVC and AV1 keep what an HDR10 file says of its display and its light', {
       rungs: [rung],
     });
     const kept = readHdr10(await sideData(join(outDir, rung.name, 'index.m3u8')));
-    // The header alone says it, too, to the unit: for who sets up the display before a picture is there.
+    // The header has the exact values too, for players that set up the display before the first frame.
     assert.deepEqual(readHdr10(await headerData(join(outDir, rung.name))), hdr10, rung.name);
     const { mastering, light } = kept ?? {};
     assert.deepEqual(light, hdr10?.light, rung.name);
-    // AV1 counts in other fractions.
+    // AV1 uses other fractions.
     const numbers = (one: typeof mastering) => Object.values(one ?? {}).flat();
     const wanted = numbers(hdr10?.mastering);
     assert.equal(numbers(mastering).length, wanted.length, rung.name);
@@ -99,7 +102,7 @@ test('HEVC and AV1 keep what an HDR10 file says of its display and its light', {
   }
 });
 
-test('an HDR file that says nothing has none, and nonsense is none', () => {
+test('an HDR file without metadata, or with invalid metadata, has none', () => {
   assert.equal(readHdr10([]), null);
   const light = { side_data_type: 'Content light level metadata', max_content: 1000, max_average: 400 };
   assert.deepEqual(readHdr10([light])?.light, { maxContent: 1000, maxAverage: 400 });

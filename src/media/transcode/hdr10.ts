@@ -1,18 +1,18 @@
 import type { Hdr10, SourceInfo } from '../contract/index.ts';
 
-/** As ffprobe tells it of a stream or of a frame; fractions are text. */
+/** Side data as ffprobe reports it for a stream or a frame; fractions are text. */
 export type SideData = Readonly<Record<string, unknown>>;
 
 const MASTERING = 'Mastering display metadata';
 const LIGHT = 'Content light level metadata';
-/** ITU-T H.265 D.3.28: chromaticity in 0.00002, light in 0.0001 candela for a square metre; D.3.35: in candela. */
+/** Units of ITU-T H.265 D.3.28: chromaticity in 0.00002, luminance in 0.0001 cd/m²; D.3.35: in cd/m². */
 const CHROMATICITY = 50_000;
 const LUMINANCE = 10_000;
 const MOST_CHROMATICITY = 50_000;
 const MOST_LUMINANCE = 10_000 * LUMINANCE;
 const MOST_LIGHT = 65_535;
 
-/** SMPTE ST 2086 and CTA-861.3 of a source; null where it has none, or nonsense. */
+/** Parses the SMPTE ST 2086 and CTA-861.3 metadata of a source; null when missing or invalid. */
 export function readHdr10(list: readonly SideData[]): Hdr10 | null {
   const mastering = masteringOf(list.find((data) => data.side_data_type === MASTERING) ?? {});
   const light = lightOf(list.find((data) => data.side_data_type === LIGHT) ?? {});
@@ -40,7 +40,7 @@ function lightOf(data: SideData): Hdr10['light'] {
 const light = (value: unknown) =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MOST_LIGHT ? value : null;
 
-/** A fraction as a whole number of its units; null where it is none that can be. */
+/** Converts a fraction to an integer in the given unit; null when it is out of range. */
 function whole(value: unknown, unit: number, most: number): number | null {
   const [, over, under] = /^(\d{1,10})\/(\d{1,10})$/.exec(typeof value === 'string' ? value : '') ?? [];
   if (over === undefined || Number(under) === 0) return null;
@@ -48,14 +48,14 @@ function whole(value: unknown, unit: number, most: number): number | null {
   return units <= most ? units : null;
 }
 
-/** For x265: in whole units. */
+/** Returns the x265 parameters, in integer units. */
 export function hevcHdr10({ video }: SourceInfo): string[] {
   const { mastering, light: level } = video.hdr10 ?? { mastering: null, light: null };
   const display = mastering === null ? [] : [`master-display=${displayOf(mastering, String, String)}`];
   return [...display, ...(level === null ? [] : [`max-cll=${level.maxContent},${level.maxAverage}`])];
 }
 
-/** For SVT-AV1: as numbers. */
+/** Returns the SVT-AV1 parameters, as decimals. */
 export function av1Hdr10({ video }: SourceInfo): string[] {
   const { mastering, light: level } = video.hdr10 ?? { mastering: null, light: null };
   const point = (units: number) => (units / CHROMATICITY).toFixed(5);

@@ -1,5 +1,5 @@
 export interface PrivateSegment {
-  /** The number in `s_000012.m4s`. */
+  /** Index in `s_000012.m4s`. */
   index: number;
   file: string;
   durationSec: number;

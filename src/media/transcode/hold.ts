@@ -7,16 +7,16 @@ const TFHD_FIELDS_BEFORE_DURATION: readonly [flag: number, bytes: number][] = [
 ];
 const TRUN_FIRST_FLAGS = 0x4;
 const TRUN_DURATION = 0x100;
-/** Fields of a sample behind its duration: size, flags and time offset. */
+/** Flags of the sample fields after the duration: size, flags and time offset. */
 const TRUN_OTHERS = [0x200, 0x400, 0x800];
-/** Version and flags, count, data offset. */
+/** Size of version and flags, count, data offset. */
 const TRUN_HEAD_BYTES = 12;
 
 /**
- * Lets the last sample of a segment last longer (ISO/IEC 14496-12 8.8.8): ffmpeg 5.1 writes the duration that all of them
- * have. The segment is as ffmpeg writes it: an index (`sidx`) and one `moof` with one track.
+ * Extends the last sample of a segment (ISO/IEC 14496-12 8.8.8); ffmpeg 5.1 writes a common duration for all
+ * samples. The segment must be as ffmpeg writes it: an index (`sidx`) and one `moof` with one track.
  *
- * @returns null when it is no such segment.
+ * @returns null for any other segment.
  */
 export function withLongerLast(segment: Buffer, moreSec: number): Buffer | null {
   const all: Span = { start: 0, end: segment.length };
@@ -47,7 +47,7 @@ export function withLongerLast(segment: Buffer, moreSec: number): Buffer | null 
   made.writeInt32BE(made.readInt32BE(trun.start + 8) + addedBytes, trun.start + 8);
   for (const box of [...parents, trun])
     if (box !== null) made.writeUInt32BE(box.end - box.head + addedBytes, box.head);
-  // The one reference of the index: its size and its duration.
+  // The single reference of the index: its size and its duration.
   const reference = sidx.start + (made[sidx.start] === 0 ? 24 : 32);
   made.writeUInt32BE(made.readUInt32BE(reference) + addedBytes, reference);
   made.writeUInt32BE(made.readUInt32BE(reference + 4) + moreTicks, reference + 4);

@@ -14,12 +14,12 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** One pixel by LZW (GIF89a, appendix F). */
+/** One pixel, LZW-encoded (GIF89a, appendix F). */
 const PIXEL = Buffer.from('0202440100', 'hex');
 
 interface Frame {
   size?: [width: number, height: number];
-  /** In hundredths of a second. */
+  /** Delay in hundredths of a second. */
   delay: number;
   data?: Buffer;
 }
@@ -34,7 +34,7 @@ function frame({ size = [1, 1], delay, data = PIXEL }: Frame): Buffer {
   return Buffer.concat([control, descriptor, data]);
 }
 
-/** https://www.w3.org/Graphics/GIF/spec-gif89a.txt, of two colours, shown again and again. */
+/** Builds a looping GIF of two colors (https://www.w3.org/Graphics/GIF/spec-gif89a.txt). */
 async function gif(size: [width: number, height: number], frames: readonly Buffer[]): Promise<string> {
   const screen = Buffer.alloc(7);
   screen.writeUInt16LE(size[0], 0);
@@ -76,12 +76,12 @@ for (const [name, code, size, frames] of REFUSED) {
   });
 }
 
-test('hostile GIF: pictures that are shown for no time are shown as browsers do', async () => {
+test('hostile GIF: frames with a delay of zero get the duration that browsers use', async () => {
   const { durationSec, video } = await probe(await gif([16, 16], many(20, { delay: 0 })));
   assert.deepEqual([durationSec, video.frameRate], [2, 10]);
 });
 
-test('hostile GIF: pictures larger than their canvas, and noise for pixels, take no memory', async () => {
+test('hostile GIF: frames larger than their canvas, and noise for pixels, take no memory', async () => {
   const noise = () => {
     const blocks = Array.from({ length: 400 }, () => Buffer.concat([Buffer.from([255]), randomBytes(255)]));
     return Buffer.concat([Buffer.from([8]), ...blocks, Buffer.from([0])]);
@@ -94,7 +94,7 @@ test('hostile GIF: pictures larger than their canvas, and noise for pixels, take
   assert.ok(peak < 200, `${peak} MB`);
 });
 
-test('an animated AVIF is a silent video', async () => {
+test('an animated AVIF becomes a silent video', async () => {
   const coded = ['-c:v', 'libsvtav1', '-preset', '12', '-f', 'avif'];
   const { durationSec, audio, video } = await probe(
     await make(dir, ...pictures('128x96', 10, 1), ...coded, 'a.avif'),
@@ -102,7 +102,7 @@ test('an animated AVIF is a silent video', async () => {
   assert.deepEqual([durationSec, audio, video.codec, video.frameRate], [1, [], 'av1', 10]);
 });
 
-test('an animated PNG is refused by its name', async () => {
+test('an animated PNG is rejected, and the message names the format', async () => {
   const path = await make(dir, ...pictures('64x64', 5, 1), '-f', 'apng', 'moving.png');
   await assert.rejects(probe(path), { code: 'UNSUPPORTED_FORMAT', message: /animated PNG/ });
 });

@@ -23,7 +23,7 @@ const honeypot = createServer((_request, response) => {
   response.end('#EXTM3U\n');
 });
 let trap = '';
-/** A video of somebody else, in a folder beside that of the hostile files. */
+/** Another user's video, in a sibling of the folder of the hostile files. */
 let victim = '';
 
 before(async () => {
@@ -48,7 +48,7 @@ async function hostile(content: string | Buffer): Promise<string> {
 
 const hls = (uri: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10,\n${uri}\n#EXT-X-ENDLIST\n`;
 
-/** A text that counts as a transport stream for who looks at every 188th byte alone. */
+/** Formats a text to pass as a transport stream for readers that check only every 188th byte. */
 function asTransportStream(text: string): Buffer {
   const bytes = Buffer.alloc(188 * 8, '#');
   bytes.write(`${text}\n#`);
@@ -85,7 +85,7 @@ for (const [name, content] of TEXTS) {
     assert.equal(hits, 0);
   });
 
-  // The look at the first bytes is one wall; this is the one behind it.
+  // Second line of defense, behind the check of the first bytes.
   test(`hostile: ${name}, given to ffmpeg itself`, async () => {
     const path = await hostile(content());
     const out = join(dir, 'mine', 'out.mkv');
@@ -97,7 +97,7 @@ for (const [name, content] of TEXTS) {
   });
 }
 
-test('hostile: a picture of 16000 by 16000 takes neither memory nor time', async () => {
+test('hostile: an image of 16000 by 16000 takes neither memory nor time', async () => {
   const size = 'color=black:s=16000x16000:r=1,format=gray';
   const path = await make(dir, '-f', 'lavfi', '-i', size, '-frames:v', '1', '-c:v', 'png', 'huge.mkv');
   const startedMs = performance.now();
@@ -110,15 +110,15 @@ test('hostile: a picture of 16000 by 16000 takes neither memory nor time', async
 
 const LONG = ['-f', 'lavfi', '-i', 'color=s=32x32:r=1/50:d=200000', '-c:v', 'mpeg4'];
 
-test('hostile: 200,000 seconds in a few kilobytes', async () => {
+test('hostile: rejects 200,000 seconds in a few kilobytes', async () => {
   const told = await make(dir, ...LONG, 'long.mp4');
   await assert.rejects(transcoder.probe(told, AbortSignal.timeout(10_000)), { code: 'DURATION_EXCEEDED' });
-  // Nothing in the header tells of this one.
+  // The header of this one declares no duration.
   const untold = await make(dir, '-i', told, '-c', 'copy', '-f', 'matroska', '-live', '1', 'long.mkv');
   await assert.rejects(transcoder.probe(untold, AbortSignal.timeout(10_000)), { code: 'DURATION_EXCEEDED' });
 });
 
-test('hostile: a header that says less than there is', async () => {
+test('hostile: rejects a long file whose header declares a shorter duration', async () => {
   const path = await make(dir, '-i', join(dir, 'long.mp4'), '-c', 'copy', 'lie.mkv');
   const bytes = await readFile(path);
   const at = bytes.indexOf(Buffer.from('448988', 'hex'));
@@ -135,7 +135,7 @@ test('hostile: 33 tracks', async () => {
   await assert.rejects(refusal, { code: 'UNSUPPORTED_FORMAT', message: /32 tracks/ });
 });
 
-test('guard: a program under it has no network, no environment and its limits', async (t) => {
+test('guard: a guarded program has no network, no environment and limited resources', async (t) => {
   const guard = await createGuard();
   const limits = { memoryBytes: 2 ** 30, cpuSec: 7, fileBytes: 12_345, isUrgent: false };
   const program = await guard.start('sh', limits, { reads: [], writes: null });

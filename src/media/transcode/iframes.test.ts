@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** One line of ffmpeg's framemd5 for each picture that can be decoded: when it is shown, and its content. */
+/** Returns the presentation time and content hash of each decodable frame, from ffmpeg's framemd5 output. */
 async function decoded(path: string): Promise<{ sec: number; md5: string }[]> {
   const args = [
     '-nostdin',
@@ -46,7 +46,7 @@ interface Entry {
   file: string;
 }
 
-/** Every line must be one that draft-pantos-hls-rfc8216bis 4.4.3.6 lets stand there. */
+/** Parses an I-frame playlist; fails on any line that draft-pantos-hls-rfc8216bis 4.4.3.6 does not permit. */
 function parseStrictly(text: string): Entry[] {
   const [head = '', body = ''] = text.split('#EXT-X-MAP:URI="init.mp4"\n');
   const target = Number(/^#EXT-X-TARGETDURATION:(\d+)$/m.exec(head)?.[1]);
@@ -66,7 +66,7 @@ function parseStrictly(text: string): Entry[] {
   return entries;
 }
 
-/** Each entry alone shows what the rendition shows at that time. */
+/** Asserts that each entry, decoded separately, equals the frame of the rendition at that time. */
 async function assertPictures(made: Made, name: string): Promise<void> {
   const folder = join(made.outDir, name);
   const entries = parseStrictly(await readFile(join(folder, 'iframes.m3u8'), 'utf8'));
@@ -90,7 +90,7 @@ async function assertPictures(made: Made, name: string): Promise<void> {
   }
 }
 
-test('iframes: the first picture of each segment, by itself, of copied and encoded renditions', async () => {
+test('iframes: list the first frame of each segment as independently decodable, for copied and encoded renditions', async () => {
   const source = [
     '-f',
     'lavfi',
@@ -112,7 +112,7 @@ test('iframes: the first picture of each segment, by itself, of copied and encod
   }
 });
 
-test('iframes: FRAME-RATE of a copy without a beat is that of its fastest second', async () => {
+test('iframes: FRAME-RATE of a copy with a variable rate is that of its fastest second', async () => {
   const source = ['-f', 'lavfi', '-i', 'testsrc2=s=320x180:r=60:d=8'];
   const filter = ['-vf', "select='gte(t,6)+not(mod(n,2))'", '-fps_mode', 'vfr'];
   const args = [...source, ...filter, ...H264, '-b:v', '600k', '-g', '60', 'uneven.mp4'];

@@ -1,22 +1,25 @@
 import type { FileHandle } from 'node:fs/promises';
 
-/** What the head of a segment that ffmpeg has written says (ISO/IEC 14496-12 8.8): one `moof` with one track. */
+/**
+ * Properties of a segment written by ffmpeg, from its header (ISO/IEC 14496-12 8.8): one `moof` with one
+ * track.
+ */
 export interface SegmentHead {
-  /** Its first sample with its description, as a part of the file; a keyframe, as all our segments begin with one. */
+  /** Byte range of its first sample including the headers; a keyframe, as in all our segments. */
   picture: { offset: number; bytes: number };
-  /** Most frames in a second; null where the segment does not say. */
+  /** Maximum frames in any one second; null when the segment does not declare them. */
   peakRate: number | null;
 }
 
-/** The first picture of a segment, which stands alone. */
+/** First frame of a segment, which is independently decodable. */
 export interface IFrame {
   file: string;
   picture: SegmentHead['picture'];
-  /** To the first picture of the next segment. */
+  /** Time to the first frame of the next segment. */
   durationSec: number;
 }
 
-/** Far above the index and the description of any segment. */
+/** Maximum size of the index and header of a segment, far above any real one. */
 const HEAD_BYTES = 2 ** 18;
 const HEADER_BYTES = 8;
 const TFHD_BASE = 0x1;
@@ -29,12 +32,12 @@ const TRUN_DURATION = 0x100;
 const TRUN_SIZE = 0x200;
 const TRUN_FLAGS = 0x400;
 const TRUN_TIME_OFFSET = 0x800;
-/** A minute at 120 frames a second: no segment has more. */
+/** Maximum samples of a segment: a minute at 120 fps. */
 const SAMPLES_MAX = 7200;
-/** Timestamps are rounded. */
+/** Length of a second with a tolerance for rounded timestamps. */
 const SECOND = 1.002;
 
-/** @returns null when it is no such segment. */
+/** @returns null for any other segment. */
 export async function readSegmentHead(file: FileHandle): Promise<SegmentHead | null> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
   const head = buffer.subarray(0, bytesRead);
@@ -65,13 +68,13 @@ function findBox(bytes: Buffer, type: string, from: number, to: number): Box | n
   return null;
 }
 
-/** Of the index that ffmpeg writes before the media; null without one. */
+/** Returns the timescale of the index that ffmpeg writes before the media; null without one. */
 function timescaleOf(head: Buffer): number | null {
   const sidx = findBox(head, 'sidx', 0, head.length);
   return sidx === null || sidx.body + 12 > sidx.end ? null : head.readUInt32BE(sidx.body + 8) || null;
 }
 
-/** Where a field is among those whose flags are set. */
+/** Returns the offset of a field among those whose flags are set. */
 function offsetOf(flags: number, fields: readonly [flag: number, bytes: number][], wanted: number): number {
   const before = fields.slice(
     0,
@@ -88,7 +91,7 @@ const TFHD_FIELDS: readonly [number, number][] = [
 ];
 
 interface Defaults {
-  /** Null where each sample says its own. */
+  /** Null when each sample declares its own. */
   duration: number | null;
   size: number | null;
 }
@@ -111,10 +114,10 @@ const SAMPLE_FIELDS: readonly [number, number][] = [
 ];
 
 interface Run {
-  /** From the beginning of the `moof`. */
+  /** Offset from the beginning of the `moof`. */
   dataOffset: number;
   firstBytes: number;
-  /** Of the samples, in ticks. */
+  /** Durations of the samples, in ticks. */
   durations: number[];
 }
 
@@ -138,7 +141,7 @@ function readRun(bytes: Buffer, { body, end }: Box, defaults: Defaults): Run | n
   };
 }
 
-/** What fits into the fastest second. */
+/** Returns the maximum number of samples within one second. */
 function peakRate(durations: readonly number[], timescale: number | null): number | null {
   if (timescale === null) return null;
   let most = 0;
@@ -156,7 +159,10 @@ function peakRate(durations: readonly number[], timescale: number | null): numbe
   return totalSec < 1 ? null : most;
 }
 
-/** An I-frame playlist (draft-pantos-hls-rfc8216bis 4.4.3.6), whose pictures are parts of the rendition's segments. */
+/**
+ * Renders an I-frame playlist (draft-pantos-hls-rfc8216bis 4.4.3.6), whose frames are byte ranges of the
+ * rendition's segments.
+ */
 export function renderIFrames(initFile: string, frames: readonly IFrame[]): string {
   const target = Math.max(1, ...frames.map(({ durationSec }) => Math.ceil(durationSec)));
   return [
@@ -177,7 +183,7 @@ export function renderIFrames(initFile: string, frames: readonly IFrame[]): stri
   ].join('\n');
 }
 
-/** Bits per second of the largest picture while it is shown. */
+/** Returns the peak bitrate of the frames, each over its duration, in bits per second. */
 export function peakIFrameBitrate(frames: readonly IFrame[]): number {
   const rates = frames.map(({ picture, durationSec }) => (picture.bytes * 8) / Math.max(durationSec, 0.001));
   return Math.round(Math.max(...rates));

@@ -4,15 +4,15 @@ import { SHEET_TILES, tileSize } from './storyboard.ts';
 
 export const POSTER = 'poster.jpg';
 const POSTER_SIDE = 1280;
-/** Where a poster is looked for, in shares of the duration. */
+/** Candidate positions of a poster, as fractions of the duration. */
 const POSTER_PLACES = [0.1, 0.3, 0.6];
-/** For so long behind each place. */
+/** Length of the search after each position. */
 export const SEARCH_SEC = 5;
-/** Behind the last picture there is none. */
+/** Margin before the end, after which there may be no frame. */
 export const LAST_PICTURE_SEC = 0.5;
-/** Mean brightness of a picture that shows something; black is 16, and 0 in JPEG. */
+/** Mean brightness above which a frame is not black; black is 16, and 0 in JPEG. */
 const NOT_BLACK = { video: 24, jpeg: 9 };
-/** Lets pictures pass that are not black. */
+/** Filter that drops black frames. */
 export const BRIGHT = brighterThan(NOT_BLACK.video);
 export const BRIGHT_JPEG = brighterThan(NOT_BLACK.jpeg);
 
@@ -37,14 +37,14 @@ export interface PreviewTry {
   rate: number;
   quality: number;
 }
-/** The first that is small enough is taken. */
+/** Settings to try in order; the first small enough result is used. */
 export const PREVIEW_TRIES: readonly [PreviewTry, ...PreviewTry[]] = [
   { rate: 10, quality: 50 },
   { rate: 6, quality: 30 },
   { rate: 4, quality: 10 },
 ];
 
-/** Seconds in which the file has frames: a video may last longer than its pictures. */
+/** Returns the time span with video frames: a video may last longer than its frames. */
 export function picturesOf({ durationSec, video }: SourceInfo): Span {
   const { startSec = 0, endSec = durationSec } = video.span ?? {};
   return { startSec: Math.max(0, startSec), endSec: Math.min(durationSec, endSec) };
@@ -60,10 +60,10 @@ export function posterSize(source: SourceInfo): string {
   return scaleTo(source, POSTER_SIDE, `${STILL_COLORS.jpeg},format=yuvj420p`);
 }
 
-/** A picture every few seconds. */
+/** Returns a filter that selects a frame every few seconds. */
 export function dueTiles({ durationSec }: SourceInfo): string {
   const everySec = Math.max(Math.min(TILE_MIN_SEC, durationSec / TILES_ENOUGH), durationSec / TILES_MAX);
-  // A keyframe that comes a little early is as good.
+  // A keyframe slightly too early is acceptable.
   return `select=isnan(prev_selected_t)+gte(t-prev_selected_t\\,${(everySec * 0.98).toFixed(3)})`;
 }
 
@@ -72,7 +72,7 @@ export function tileScale({ video }: SourceInfo): string {
   return `scale=${width}:${height}:${STILL_COLORS.jpeg},format=yuvj420p,setsar=1`;
 }
 
-/** Where the preview begins; null where so little moves that there is none. */
+/** Returns the start of the preview; null when the video is too short for one. */
 export function previewStart(source: SourceInfo): number | null {
   const { startSec, endSec } = picturesOf(source);
   const lengthSec = endSec - startSec;
@@ -88,7 +88,7 @@ export function previewOutput(quality: number): string[] {
   return ['-c:v', 'libwebp_anim', '-quality', String(quality), '-loop', '0', '-f', 'webp'];
 }
 
-/** At most so many pixels on the longer side, and never more than there are. */
+/** Returns a filter that limits the longer side to `side` pixels, without upscaling. */
 function scaleTo({ video }: SourceInfo, side: number, colors: string): string {
   const scale = Math.min(1, side / Math.max(video.width, video.height));
   const size = [video.width, video.height].map((value) => Math.max(2, Math.round((value * scale) / 2) * 2));

@@ -25,7 +25,7 @@ async function images(input: string, posterAtSec: number | null, storyboard = fa
   return { outDir, files };
 }
 
-/** The images that a ladder of 90 lines makes on the way. */
+/** Returns the images that an encode of 90 lines creates. */
 async function onTheWay(input: string, alignToSource = false) {
   const signal = AbortSignal.timeout(120_000);
   const source = await transcoder.probe(input, signal);
@@ -47,7 +47,7 @@ async function size(path: string): Promise<[number, number]> {
   return [width, height];
 }
 
-/** Mean brightness of a part of a picture, 0 to 255. */
+/** Returns the mean brightness of a part of an image, 0 to 255. */
 async function brightness(path: string, crop = 'iw:ih:0:0'): Promise<number> {
   const filters = `crop=${crop},scale=1:1:flags=area,format=gray`;
   const args = ['-nostdin', '-v', 'error', '-i', path, '-vf', filters, '-f', 'rawvideo', '-'];
@@ -55,10 +55,10 @@ async function brightness(path: string, crop = 'iw:ih:0:0'): Promise<number> {
   return stdout[0] ?? -1;
 }
 
-/** The picture gets brighter by 10 of 255 every second. */
+/** Filter that brightens the video by 10 of 255 every second. */
 const BRIGHTENING = "geq=lum='16+10*floor(T)':cb=128:cr=128";
 
-test('images: poster, storyboard with its times, preview', async () => {
+test('images: creates poster, storyboard with its times, and preview', async () => {
   const source = ['-f', 'lavfi', '-i', `color=black:s=320x180:r=10:d=20,${BRIGHTENING}`];
   const input = await make(dir, ...source, ...H264, '-g', '10', '-keyint_min', '10', 'bright.mp4');
   await assertImages(await images(input, null, true));
@@ -81,7 +81,7 @@ async function assertImages({ outDir, files }: { outDir: string; files: string[]
     cues.map(([start, end]) => [start, end]),
     Array.from({ length: 10 }, (_, index) => [index * 2, index * 2 + 2]),
   );
-  // Each tile shows what is shown at its time.
+  // Each tile shows the frame at its time.
   const grey = await Promise.all(
     cues.map(([, , x, y]) => brightness(join(outDir, 'sb_001.jpg'), `160:90:${x}:${y}`)),
   );
@@ -89,7 +89,7 @@ async function assertImages({ outDir, files }: { outDir: string; files: string[]
   for (const step of steps) assert.ok(step > 17 && step < 30, grey.join(' '));
 }
 
-test('images: the poster is not black when the video has something to show', async () => {
+test('images: the poster is not black when the video has brighter frames', async () => {
   const source = [
     '-f',
     'lavfi',
@@ -111,14 +111,14 @@ test('images: the poster is not black when the video has something to show', asy
   assert.ok((await onTheWay(black)).files.includes('poster.jpg'));
 });
 
-test('images: the asked second of a file that cannot be entered in the middle', async () => {
+test('images: the requested second is found in a file without random access', async () => {
   const source = ['-f', 'lavfi', '-i', `color=black:s=64x36:r=10:d=12,${BRIGHTENING}`];
   const { outDir } = await images(await make(dir, ...source, ...H264, '-g', '10', 'steps.flv'), 9);
   const grey = await brightness(join(outDir, 'poster.jpg'));
   assert.ok(Math.abs(grey - 105) < 8, `${grey}`);
 });
 
-test('images: few keyframes, many keyframes, one picture, no index', async () => {
+test('images: few keyframes, many keyframes, a single frame, no index', async () => {
   const sheets = async (...args: string[]) => (await images(await make(dir, ...args), null, true)).outDir;
   const cues = async (folder: string) =>
     (await readFile(join(folder, 'storyboard.vtt'), 'utf8')).split('-->').length - 1;
@@ -140,7 +140,7 @@ test('images: few keyframes, many keyframes, one picture, no index', async () =>
   assert.ok((await readdir(flv)).includes('preview.webp'));
 });
 
-test('images: a portrait keeps its shape, and a long video has few sheets', async () => {
+test('images: portrait video keeps its aspect ratio, and a long video has few sheets', async () => {
   const long = ['-f', 'lavfi', '-i', 'testsrc2=s=36x64:r=1/4:d=7200', ...H264, '-g', '1'];
   const { outDir, files } = await images(await make(dir, ...long, 'long.mp4'), null, true);
   const boards = files.filter((name) => name.startsWith('sb_'));

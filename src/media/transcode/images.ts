@@ -37,7 +37,7 @@ import { renderStoryboard, sheetName, tileSize } from './storyboard.ts';
 
 const TIMEOUT_MS = 120_000;
 
-/** Keyframes far apart make a poor storyboard of a short video, of which all can be decoded. */
+/** Maximum duration for a storyboard from all frames, when keyframes are too far apart. */
 const SHORT_SEC = 600;
 
 type ImageRun = Parameters<Transcoder['images']>[0];
@@ -49,10 +49,10 @@ export interface ImageTask {
 }
 
 /**
- * A storyboard or a preview that cannot be made is left out; a poster is always there.
+ * Creates the images. A storyboard or preview that fails is left out; the poster is always present.
  *
  * @returns the names of the files in `outDir`.
- * @throws {MediaFileError} when not one picture can be decoded.
+ * @throws {MediaFileError} when not one frame can be decoded.
  */
 export async function makeImages(
   tools: Tools,
@@ -69,15 +69,15 @@ export async function makeImages(
 }
 
 interface Place {
-  /** Where reading begins. */
+  /** Start of reading. */
   sec: number;
-  /** The first picture that these let pass. */
+  /** Filters; the first frame that passes is used. */
   filters: string[];
-  /** Reads so far at most. */
+  /** Maximum length to read. */
   lengthSec?: number;
 }
 
-/** The asked picture, or one that shows something; else any. */
+/** Creates the poster: the requested frame, or one that is not black; otherwise any. */
 export async function makePoster(task: ImageTask): Promise<void> {
   const { posterAtSec, source } = task.run;
   const places = posterAtSec === null ? goodPlaces(source) : askedPlaces(source, posterAtSec);
@@ -99,7 +99,7 @@ function askedPlaces(source: SourceInfo, atSec: number): Place[] {
   const sec = Math.max(0, Math.min(atSec, picturesOf(source).endSec - LAST_PICTURE_SEC));
   return [
     { sec, filters: [] },
-    // Some files, such as FLV without an index, cannot be entered in the middle.
+    // Some files, such as FLV without an index, do not support random access.
     { sec: 0, filters: [`select=gte(t\\,${sec.toFixed(3)})`] },
   ];
 }
@@ -114,7 +114,7 @@ async function poster(task: ImageTask, { sec, filters, lengthSec }: Place): Prom
   return (await sizeOf(task, POSTER)) > 0;
 }
 
-/** Sheets of small pictures, one every few seconds, and where and when each is. */
+/** Creates sheets of thumbnails, one every few seconds, and an index of their times and positions. */
 async function makeStoryboard(task: ImageTask): Promise<string[]> {
   const { source, outDir } = task.run;
   const byKeyframes = await tiles(task, ['-skip_frame', 'nokey']);
@@ -125,7 +125,7 @@ async function makeStoryboard(task: ImageTask): Promise<string[]> {
   return writeStoryboard(outDir, times, source);
 }
 
-/** Names what is in the sheets, which are there. @returns the names of all files of the storyboard. */
+/** Writes the index of existing sheets. @returns the names of all files of the storyboard. */
 export async function writeStoryboard(
   outDir: string,
   times: readonly number[],
@@ -136,7 +136,7 @@ export async function writeStoryboard(
   return ['storyboard.vtt', ...sheets];
 }
 
-/** @returns when each tile is shown, in seconds; none when it failed. */
+/** @returns the time of each tile, in seconds; an empty list on failure. */
 async function tiles(task: ImageTask, decoderOptions: string[]): Promise<number[]> {
   const { source } = task.run;
   const small = [dueTiles(source), ...sourceFilters(source), ...colors(task), tileScale(source)];
@@ -154,7 +154,7 @@ async function tiles(task: ImageTask, decoderOptions: string[]): Promise<number[
   return isDone ? times.seconds : [];
 }
 
-/** Reads what ffmpeg's framecrc muxer writes of one track: when each picture is shown. */
+/** Parses the output of ffmpeg's framecrc muxer for one track into presentation times. */
 export function createTimes(): { seconds: number[]; add(line: string): void } {
   const seconds: number[] = [];
   let tickSec = 0;
@@ -168,7 +168,7 @@ export function createTimes(): { seconds: number[]; add(line: string): void } {
   };
 }
 
-/** A few moving seconds for lists of videos. */
+/** Creates an animation of a few seconds for lists of videos. */
 export async function makePreview(
   task: ImageTask,
   tries: readonly PreviewTry[] = PREVIEW_TRIES,
@@ -179,13 +179,13 @@ export async function makePreview(
     const bytes = await preview(task, startSec, one);
     if (bytes > 0 && bytes <= PREVIEW_MAX_BYTES) return [PREVIEW];
     await rm(join(task.run.outDir, PREVIEW), { force: true });
-    // Only one that is too large is made again, smaller.
+    // Only a preview that is too large is created again, smaller.
     if (bytes === 0) return [];
   }
   return [];
 }
 
-/** @returns its size; 0 when it could not be made. */
+/** @returns its size; 0 on failure. */
 async function preview(task: ImageTask, startSec: number, { rate, quality }: PreviewTry): Promise<number> {
   const { source } = task.run;
   const filters = [`fps=${rate}`, ...sourceFilters(source), ...colors(task), previewSize(source)];
@@ -218,7 +218,7 @@ async function ffmpeg(task: ImageTask, command: ImageCommand): Promise<boolean> 
       program: 'ffmpeg',
       cwd: run.outDir,
       args: [
-        // Keyframes alone are half of what a decoder wants: its complaints are no reason to give up.
+        // Decoding only keyframes causes decoder errors, which are ignored.
         ...['-nostdin', '-y', '-v', 'error', '-max_error_rate', '1', '-threads', String(tools.threads)],
         ...[...command.input, ...decoderOptions(run.source), ...inputGuard(run.input), ...source],
         ...['-map_metadata', '-1', ...command.output],
@@ -235,7 +235,7 @@ async function ffmpeg(task: ImageTask, command: ImageCommand): Promise<boolean> 
   }
 }
 
-/** 0 when it is not there. */
+/** Returns the size of an output file; 0 when it is missing. */
 export async function sizeOf({ run }: Pick<ImageTask, 'run'>, name: string): Promise<number> {
   return lstat(join(run.outDir, name)).then(
     ({ size }) => size,

@@ -35,7 +35,7 @@ import { convertWebp } from './webp-video.ts';
 
 export interface TranscoderOptions extends Omit<Tools, 'stallMs'> {
   /**
-   * A run whose media time does not grow for so long is killed and fails; 120 s when absent
+   * Time without progress in media time after which a run is killed and fails; 120 s when absent
    * (docs/decisions/transcoding.md#progress).
    */
   stallMs?: number;
@@ -44,8 +44,8 @@ export interface TranscoderOptions extends Omit<Tools, 'stallMs'> {
 const STALL_MS = 120_000;
 
 /**
- * Turns users' files into HLS renditions and images, by ffmpeg under a guard (docs/decisions/transcoding.md,
- * docs/decisions/untrusted-media.md).
+ * Creates the transcoder of users' files into HLS renditions and images, with ffmpeg under a guard
+ * (docs/decisions/transcoding.md, docs/decisions/untrusted-media.md).
  */
 export function createTranscoder(options: TranscoderOptions): Transcoder {
   const { ffmpeg } = options;
@@ -95,7 +95,7 @@ async function encode(
 ): Promise<RenditionFiles[]> {
   const { rungs, audio, source, keyframeSec, outDir, signal } = run;
   const { threads } = tools;
-  // SVT-AV1 takes no keyframe from outside (docs/decisions/transcoding.md#hevc-and-av1).
+  // SVT-AV1 does not support external keyframe requests (docs/decisions/transcoding.md#hevc-and-av1).
   const alignToSource = run.alignToSource && rungs.every(({ codec }) => codec !== 'AV1');
   const input = { source, rungs, alignToSource, keyframeSec, threads, images, ...abilities };
   const isIdle = rungs.some(({ codec }) => codec !== 'H264');
@@ -142,7 +142,7 @@ async function encodeWithImages(
   }
 }
 
-/** What a run has left that failed. */
+/** Deletes the output of a failed run. */
 function remove(outDir: string, name: string): Promise<void> {
   return rm(join(outDir, name), { recursive: true, force: true });
 }
@@ -155,7 +155,7 @@ interface Render {
   hardware?: HardwareUse | null;
 }
 
-/** One ffmpeg that writes the renditions, each into its folder. */
+/** Runs one ffmpeg that writes the renditions, each into its folder. */
 async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<RenditionFiles[]> {
   const { rungs, audio, outputs, limits } = what;
   const device = what.hardware?.hardware ?? null;
@@ -186,7 +186,9 @@ async function render(tools: Tools, run: TranscodeRun, what: Render): Promise<Re
   }
 }
 
-/** An empty folder for programs that write nothing: what a file's relative names point to is not there. */
+/**
+ * Provides an empty folder for programs without output, in which relative names in a file resolve to nothing.
+ */
 async function withFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-probe-'));
   try {

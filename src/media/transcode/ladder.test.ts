@@ -25,7 +25,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** What every result must be, whatever the source was. */
+/** Asserts the properties that every result must have, whatever the source was. */
 async function assertPlayable(made: Made): Promise<void> {
   const videos = made.renditions.filter(({ kind }) => kind === 'VIDEO');
   const [top] = videos;
@@ -62,7 +62,7 @@ interface Case {
   name: string;
   args: string[];
   maxHeight?: number;
-  /** `name width x height @ frames`, best first. */
+  /** Rungs as `name width x height @ frames`, best first. */
   rungs: string[];
   source?: Partial<SourceInfo['video']>;
   channels?: number | null;
@@ -117,7 +117,7 @@ const CASES: Case[] = [
   {
     name: 'MPEG-4 and MP3 in AVI',
     args: [...pictures('160x90', 25, 2), ...tone(2), '-c:v', 'mpeg4', '-c:a', 'mp3', 'a.avi'],
-    // ffmpeg leaves the second of 51 places in the file empty.
+    // ffmpeg leaves the second of 51 frame positions in the file empty.
     rungs: ['90p 160x90 @51'],
   },
   {
@@ -205,7 +205,7 @@ for (const { name, args, maxHeight, rungs, source, channels, isCopied } of CASES
   });
 }
 
-test('ladder: a picture that is to be turned is turned', async () => {
+test('ladder: video with a rotation flag is rotated', async () => {
   const plain = await make(dir, ...pictures('320x180', 25, 1), ...H264, 'plain.mp4');
   const made = await transcode(dir, await withMatrix(plain, TURNED, 'turned.mp4'));
   assert.equal(made.isCopied, false);
@@ -214,9 +214,10 @@ test('ladder: a picture that is to be turned is turned', async () => {
   assert.deepEqual([top?.name, top?.width, top?.height], ['180p', 180, 320]);
 });
 
-test('ladder: HDR that does not say in which colours, or says what cannot be, is taken for BT.2020', async () => {
+test('ladder: HDR with missing or impossible color tags is treated as BT.2020', async () => {
   const shown: Buffer[] = [];
-  // Primaries and matrix (ITU-T H.273): as they should be, none, constant luminance, and RGB of what is none.
+  // Primaries and matrix (ITU-T H.273): valid, unspecified, constant luminance, and RGB for media that is not
+  // RGB.
   for (const [primaries, matrix] of [
     [9, 9],
     [2, 2],
@@ -235,7 +236,7 @@ test('ladder: HDR that does not say in which colours, or says what cannot be, is
     assert.ok(expected?.equals(one), `the colours of source ${index}`);
 });
 
-test('ladder: without rungs and sound there is nothing to do', async () => {
+test('ladder: encodes nothing without rungs and audio', async () => {
   const input = join(dir, 'plain.mp4');
   const signal = AbortSignal.timeout(120_000);
   const source = await transcoder.probe(input, signal);

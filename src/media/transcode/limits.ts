@@ -3,16 +3,18 @@ import type { ProgramLimits } from '../ffmpeg/guard.ts';
 
 const GB = 2 ** 30;
 const LARGE_PIXELS = 4096 * 2304;
-/** A full ladder of 1080p30 takes about one CPU second for each second and five million pixels at 30 frames. */
+/**
+ * CPU limit per second of five million pixels at 30 fps; a full ladder of 1080p30 takes about one CPU second.
+ */
 const CPU_SEC_PER_MEGAPIXEL_SEC = 20;
 const BASE_CPU_SEC = 600;
 const SEGMENT_BYTES = 4 * GB;
 const CHUNK_BYTES = 64 * GB;
 
 /**
- * Far above what honest files need: a stop for those that are made to take everything.
+ * Returns limits far above the needs of legitimate files, against files crafted to exhaust resources.
  *
- * @param rungs that are encoded; without any, the run is a short one.
+ * @param rungs encoded rungs; without any, the run is a short one.
  */
 export function encodeLimits(source: SourceInfo, rungs: readonly RungPlan[]): ProgramLimits {
   const pictures = [source.video, ...rungs];
@@ -28,7 +30,7 @@ export function encodeLimits(source: SourceInfo, rungs: readonly RungPlan[]): Pr
   };
 }
 
-/** Pieces of the source are larger than segments. */
+/** Returns the limits of a split, whose chunks are larger than segments. */
 export function splitLimits(source: SourceInfo): ProgramLimits {
   return { ...encodeLimits(source, []), fileBytes: CHUNK_BYTES };
 }

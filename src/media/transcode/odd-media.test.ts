@@ -26,13 +26,13 @@ after(() => rm(dir, { recursive: true, force: true }));
 
 const probe = (path: string) => transcoder.probe(path, within());
 
-/** Two tracks of pictures, a small red one before a larger one. */
+/** Creates a file with two video tracks, a small red one before a larger one. */
 function twoTracks(name: string, ...options: string[]): Promise<string> {
   const inputs = ['-f', 'lavfi', '-i', 'color=red:s=32x18:r=5:d=1', ...pictures('64x36', 25, 1), ...tone(1)];
   return make(dir, ...inputs, '-map', '0', '-map', '1', '-map', '2', ...H264, ...AAC, ...options, name);
 }
 
-test('the pictures are the default track, or else the largest', async () => {
+test('the default video track is used, or else the largest', async () => {
   const [first, second] = ['-disposition:v:0', '-disposition:v:1'];
   for (const [name, options, expected] of [
     ['second.mkv', [first, '0', second, 'default'], 1],
@@ -46,7 +46,7 @@ test('the pictures are the default track, or else the largest', async () => {
   }
 });
 
-test('a clip has the pictures of the video that it is cut out of', async () => {
+test('a clip uses the same video track as the video that it is cut from', async () => {
   const input = await twoTracks('clip.mkv', '-disposition:v:0', '0', '-disposition:v:1', 'default');
   const source = await probe(input);
   const tools = {
@@ -62,7 +62,7 @@ test('a clip has the pictures of the video that it is cut out of', async () => {
   assert.deepEqual([width, height], [64, 36]);
 });
 
-/** An MP4 whose sample entry has a Dolby Vision configuration (dvcC) behind everything else. */
+/** Creates an MP4 whose sample entry ends with a Dolby Vision configuration (dvcC). */
 async function withDolbyVision(profile: number, compatibleId: number): Promise<string> {
   const bytes = await readFile(await make(dir, ...pictures('64x36', 10, 0.5), ...H264, 'plain.mp4'));
   const box = Buffer.alloc(32);
@@ -83,7 +83,7 @@ async function withDolbyVision(profile: number, compatibleId: number): Promise<s
   return path;
 }
 
-test('Dolby Vision without a base layer that others read is refused in words', async () => {
+test('Dolby Vision without a compatible base layer is rejected with a message', async () => {
   for (const [profile, compatibleId] of [
     [5, 0],
     [10, 0],
@@ -96,10 +96,10 @@ test('Dolby Vision without a base layer that others read is refused in words', a
 });
 
 const COLORS = ['ff0000', '00ff00', '0000ff', 'ffff00', 'c83c1e'];
-/** Of 255, for chroma at half the size. */
+/** Tolerance of 255, for chroma at half the resolution. */
 const COLOR_TOLERANCE = 12;
 
-/** Five bars, wide enough to be HD. */
+/** Input of five bars, wide enough to be HD. */
 const BARS = COLORS.flatMap((color) => [
   '-f',
   'lavfi',
@@ -108,7 +108,7 @@ const BARS = COLORS.flatMap((color) => [
 ]);
 const BESIDE = `${COLORS.map((_, index) => `[${index}]`).join('')}hstack=inputs=${COLORS.length}`;
 
-/** The middle of each bar as players show it, by what the file says of its colors. */
+/** Returns the center color of each bar as players show it, according to the color tags of the file. */
 async function shownColors(path: string, options: string[] = []): Promise<number[][]> {
   const args = ['-nostdin', '-v', 'error', ...options, '-i', path, '-frames:v', '1'];
   const bars = ['-vf', 'scale=1280:16:flags=neighbor,format=gbrp,scale=5:1:flags=area', '-pix_fmt', 'rgb24'];
@@ -144,7 +144,7 @@ for (const [name, options, color] of [
     'tv,smpte170m,smpte170m,smpte170m',
   ],
 ] as const) {
-  test(`all renditions and images of ${name} have the colors of the source, and say so`, async () => {
+  test(`all renditions and images of ${name} have the colors of the source and are tagged with them`, async () => {
     const bars = await make(dir, ...BARS, '-filter_complex', BESIDE, '-c:v', 'ffv1', 'bars.mkv');
     const input = await make(dir, '-i', bars, ...options, 'colors.mkv');
     const source = await probe(input);
@@ -175,7 +175,7 @@ for (const [name, options, color] of [
   });
 }
 
-test('a file whose timestamps begin again is read by a copy on one clock', async () => {
+test('a file whose timestamps restart is read from a copy with one clock', async () => {
   const streams = await Promise.all(
     ['a.ts', 'b.ts'].map((name) => make(dir, ...pictures('64x36', 25, 2), ...tone(2), ...H264, ...AAC, name)),
   );
@@ -190,7 +190,7 @@ test('a file whose timestamps begin again is read by a copy on one clock', async
   assert.equal(await transcoder.needsCopy(copy, within()), false);
 });
 
-test('a video whose pictures end early has its poster and preview from where pictures are', async () => {
+test('a video whose frames end early has its poster and preview from the part with frames', async () => {
   const still = await make(dir, ...pictures('64x36', 25, 0.04), ...tone(4), ...H264, ...AAC, 'still.mp4');
   const moving = await make(dir, ...pictures('64x36', 25, 1.2), ...tone(8), ...H264, ...AAC, 'moving.mp4');
   for (const [input, preview] of [
@@ -211,7 +211,7 @@ test('a video whose pictures end early has its poster and preview from where pic
   }
 });
 
-test('images that make an encode fail cost no second try of the video', async () => {
+test('images that cause an encode to fail do not repeat the encode of the video', async () => {
   const ffmpeg = join(dir, 'no-previews');
   await writeFile(ffmpeg, '#!/bin/sh\ncase "$*" in *preview.webp*) exit 70;; esac\nexec ffmpeg "$@"\n', {
     mode: 0o755,

@@ -5,7 +5,7 @@ import { applyPerTitle, type Sample, withKeyframes } from './per-title.ts';
 import { planLadder } from './plan.ts';
 
 const ladder = planLadder(sourceInfo({ width: 1920, height: 1080 }), 1080, ['HEVC']);
-/** 18 seconds of 480 lines. */
+/** Builds a sample of 18 seconds at 480 lines. */
 const sample = (kbps: { far: number; near: number }): Sample => ({
   ...{ pixels: 854 * 480, frameRate: 30, sec: 18 },
   far: (kbps.far * 1000 * 18) / 8,
@@ -14,18 +14,18 @@ const sample = (kbps: { far: number; near: number }): Sample => ({
 });
 const names = ({ rungs }: { rungs: readonly { name: string }[] }) => rungs.map(({ name }) => name);
 
-test('by title: what is hard to encode keeps its ladder', () => {
+test('by title: content that is hard to encode keeps its ladder', () => {
   const made = applyPerTitle(ladder, sample({ far: 1200, near: 1250 }), []);
   assert.deepEqual([names(made), made.keyframeSec], [names(ladder), 2]);
   assert.deepEqual(made.further, ladder.further);
 });
 
-test('by title: keyframes are further apart where that saves a tenth', () => {
+test('by title: the keyframe interval is longer when that saves a tenth', () => {
   assert.equal(applyPerTitle(ladder, sample({ far: 1000, near: 1100 }), []).keyframeSec, 2);
   assert.equal(applyPerTitle(ladder, sample({ far: 1000, near: 1120 }), []).keyframeSec, 6);
 });
 
-test('by title: below what everybody can load there is nothing, in no codec', () => {
+test('by title: rungs below the one that every viewer can load are dropped in all codecs', () => {
   const made = applyPerTitle(ladder, sample({ far: 100, near: 200 }), []);
   assert.deepEqual(names(made), ['1080p', '720p']);
   assert.deepEqual(
@@ -36,14 +36,14 @@ test('by title: below what everybody can load there is nothing, in no codec', ()
   assert.deepEqual(names(lower), ['1080p', '720p', '480p']);
 });
 
-test('by title: what is made already stays', () => {
+test('by title: existing rungs stay in the ladder', () => {
   const made = applyPerTitle(ladder, sample({ far: 100, near: 200 }), ['240p']);
   assert.deepEqual(names(made), ['1080p', '720p', '240p']);
 });
 
-test('by title: keyframes that are near each other cost as much each as those that are there', () => {
+test('by title: additional keyframes cost as much as the existing ones', () => {
   const group = [1000, ...Array.from({ length: 11 }, () => 100)];
-  // At two pictures a second, twelve make a group of six seconds; two of the others would be keyframes.
+  // At two frames per second, twelve are a group of six seconds; two of the others would become keyframes.
   assert.equal(withKeyframes([...group, ...group], 2), 2 * (2100 + 2 * 900));
   assert.equal(withKeyframes([], 2), 0);
 });

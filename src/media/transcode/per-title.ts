@@ -8,45 +8,54 @@ import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
 import { decoderOptions, sourceFilters } from './source-filters.ts';
 
-/** Where the source is looked at, as shares of its length, and for how long each time: what is hard in its middle is looked at no more. */
+/**
+ * Sample positions as fractions of the duration, and the length of each sample. If the middle is hard to
+ * encode, the other positions are skipped.
+ */
 const MIDDLE = [0.5];
 const ELSEWHERE = [0.15, 0.85];
 const WINDOW_SEC = 6;
-/** Lines of what is tried: bytes grow with size by a law that the second one tells. */
+/** Lines of the larger sample encode; a second one at half the size determines how bytes grow with size. */
 const TRIED_LINES = 480;
 const LEAST_LINES = 240;
 const MOST_RATE = 30;
-/** Keyframes that are so far apart are worth it where they save so much; seeking is quicker without. */
+/**
+ * Long keyframe interval, used only when it reduces the bytes to `WORTH_SHARE`; a short one makes seeking
+ * faster.
+ */
 const FAR_SEC = 6;
 const NEAR_SEC = 2;
 const WORTH_SHARE = 0.9;
-/** The middle says it, however easy the rest may be: by keyframes, and by all bytes. */
+/**
+ * Limits at which the sample of the middle suffices to decide that nothing can be saved, however simple the
+ * rest is: for the savings by keyframes, and for all bytes.
+ */
 const HARD = { share: 0.96, bytes: 0.5 };
-/** What the lowest rung of an ordinary ladder may take: who can watch that can watch this. */
+/** Bitrate of the lowest rung of an ordinary ladder: every viewer can load this. */
 const FLOOR_BITRATE = 400_000;
-/** Of an average, for moments that were not looked at. */
+/** Peak relative to the average, for parts that were not sampled. */
 const PEAK_SHARE = 1.5;
 
-/** What a few seconds of a source, spread over it, took in bytes. */
+/** Encoded bytes of a few seconds spread over a source. */
 export interface Sample {
-  /** Of the size that was tried. */
+  /** Pixels of the sample size. */
   pixels: number;
   frameRate: number;
   sec: number;
-  /** With keyframes far apart, and near. */
+  /** Bytes with long and with short keyframe intervals. */
   far: number;
   near: number;
-  /** Far apart, at half the lines. */
+  /** Bytes with the long interval, at half the lines. */
   small: number;
 }
 
 type Run = Parameters<Transcoder['refine']>[0];
 
 /**
- * Encodes a few seconds spread over the source, small, and makes of a ladder what its pictures need
+ * Encodes a few seconds spread over the source at a small size, and adapts the ladder to the content
  * (docs/decisions/transcoding.md#per-title-encoding).
  *
- * @returns the ladder with `keyframeSec`; as it was where the pictures are too small for a judgement.
+ * @returns the ladder with `keyframeSec`; otherwise unchanged when the resolution is too low for an estimate.
  */
 export async function analyzeComplexity(tools: Tools, run: Run): Promise<LadderPlan> {
   const { ladder, source, keep } = run;
@@ -60,7 +69,7 @@ export async function analyzeComplexity(tools: Tools, run: Run): Promise<LadderP
   return applyPerTitle(ladder, together(middle, await look(tools, run, tried, ELSEWHERE)), keep);
 }
 
-/** Is nothing to be gained, whatever the rest of the source is like? */
+/** Reports whether nothing can be saved, whatever the rest of the source is like. */
 function isHard(ladder: LadderPlan, middle: Sample, keep: readonly string[]): boolean {
   const { far, near, small } = middle;
   const easiest = { ...middle, far: far * HARD.bytes, near: near * HARD.bytes, small: small * HARD.bytes };
@@ -73,7 +82,7 @@ function together(one: Sample, other: Sample): Sample {
   return { ...one, sec: both('sec'), far: both('far'), near: both('near'), small: both('small') };
 }
 
-/** @param places as shares of the length. */
+/** @param places positions as fractions of the length. */
 async function look(tools: Tools, run: Run, tried: Tried, places: readonly number[]): Promise<Sample> {
   const { source, outDir, ladder, signal } = run;
   const sec = places.length * WINDOW_SEC;
@@ -93,9 +102,9 @@ async function look(tools: Tools, run: Run, tried: Tried, places: readonly numbe
   return { pixels: width * height, frameRate, sec, far, near, small: sum(small ?? []) };
 }
 
-/** Lists of the packets, by the sizes of `Tried`. */
+/** Packet lists, in the order of `Tried.sizes`. */
 const OUTPUTS = [{ file: 'large.txt' }, { file: 'small.txt' }] as const;
-/** 1080 pictures have a line of some 60 characters each. */
+/** Maximum size of the list: 1080 frames have a line of about 60 characters each. */
 const LIST_MAX_BYTES = 2 ** 20;
 
 interface Tried {
@@ -140,11 +149,11 @@ function sampleArgs(
   ];
 }
 
-/** Pure. @param keep names of what is made already. */
+/** Adapts the ladder to the sample. A pure function. @param keep names of existing rungs. */
 export function applyPerTitle(ladder: LadderPlan, sample: Sample, keep: readonly string[]): LadderPlan {
   const keyframeSec = sample.far <= sample.near * WORTH_SHARE ? FAR_SEC : NEAR_SEC;
   const isEasy = (rung: RungPlan) => peakOf(rung, sample, keyframeSec) <= FLOOR_BITRATE;
-  // Everybody who can watch anything can watch this one: what is below it is for nobody. Two are left for slow decoders.
+  // Every viewer can load this rung, so lower ones are dropped. Two remain for slow decoders.
   const lowest = Math.max(1, ladder.rungs.findIndex(isEasy));
   const dropped = ladder.rungs
     .filter(({ name }, index) => index > lowest && ladder.rungs.some(isEasy) && !keep.includes(name))
@@ -158,7 +167,7 @@ export function applyPerTitle(ladder: LadderPlan, sample: Sample, keep: readonly
   };
 }
 
-/** Bits per second that a rung will hardly be above. */
+/** Estimates the peak bitrate of a rung, in bits per second. */
 function peakOf(rung: RungPlan, sample: Sample, keyframeSec: number): number {
   const bits = ((keyframeSec === FAR_SEC ? sample.far : sample.near) * 8) / sample.sec;
   const law = Math.log(sample.far / Math.max(1, sample.small)) / Math.log(4);
@@ -172,7 +181,7 @@ function scaled({ video }: SourceInfo, lines: number): Size {
   return { width: even(video.width * scale), height: even(video.height * scale) };
 }
 
-/** Bytes of each packet, in the order of decoding. */
+/** Returns the bytes of each packet, in decoding order. */
 async function sizesOf(outDir: string, name: string): Promise<number[]> {
   const list = (await readOutput(outDir, name, LIST_MAX_BYTES)).toString('latin1');
   return list
@@ -186,8 +195,8 @@ function groupOf(frameRate: number): number {
 }
 
 /**
- * What pictures with keyframes far apart would take with near ones: each further keyframe costs as much as the one before, in
- * the place of an ordinary picture.
+ * Estimates the bytes of a sample with long keyframe intervals if they were short: each additional keyframe
+ * costs as much as the previous one, and replaces an ordinary frame.
  */
 export function withKeyframes(sizes: readonly number[], frameRate: number): number {
   const group = groupOf(frameRate);

@@ -48,7 +48,7 @@ for (const [name, video, maxHeight, expected] of LADDERS) {
   test(`plan: ${name}`, () => assert.deepEqual(sizes(video, maxHeight), expected));
 }
 
-test('plan: the top keeps its rate up to 120; lower rungs have less, by whole divisors', () => {
+test('plan: the top rung keeps its rate up to 120; lower rungs have whole divisors of it', () => {
   const rates = (frameRate: number) =>
     planLadder(sourceInfo({ frameRate }), 1080).rungs.map((rung) => Math.round(rung.frameRate * 100) / 100);
   assert.deepEqual(rates(30), [30, 30, 30, 30, 30]);
@@ -69,7 +69,7 @@ test('plan: bitrates rise with size and rate', () => {
   assert.equal(plain?.bitrate && Math.round(plain.bitrate / 1e5), 50);
 });
 
-test('plan: only an eligible source within the plan is copied, as it is', () => {
+test('plan: only an eligible source within the plan is copied unchanged', () => {
   const source = sourceInfo({ bitrate: 4_000_000 }, { copyRefusal: null });
   assert.deepEqual(
     planLadder(source, 1080).rungs.map(({ isCopy }) => isCopy),
@@ -82,7 +82,7 @@ test('plan: only an eligible source within the plan is copied, as it is', () => 
   );
 });
 
-test('plan: every sound in stereo, and with six channels as 5.1 beside it', () => {
+test('plan: every audio track is planned in stereo, and also in 5.1 when it has six channels', () => {
   const heard: SourceAudio = {
     ...{ streamIndex: 1, codec: 'ac3', profile: null, channels: 6, sampleRate: 48_000, bitrate: null },
     ...{ canCopy: false, language: null, title: null, isDescription: false },
@@ -167,7 +167,7 @@ test('frame rate: exact for ffmpeg', () => {
   assert.equal(rateText(18.5), '18500/1000');
 });
 
-test('storyboard: cues lead to their part of their sheet', () => {
+test('storyboard: cues reference their part of their sheet', () => {
   const times = Array.from({ length: 102 }, (_, index) => index * 2.5);
   const vtt = renderStoryboard(times, 3725.5, { width: 160, height: 90 });
   const cues = vtt.trim().split('\n\n');

@@ -7,7 +7,7 @@ import { REDUCED_RATES, rateDivisor } from './frame-rate.ts';
 
 /** Lines of the shorter side (docs/decisions/transcoding.md#the-ladder). */
 const HEIGHTS = [4320, 2160, 1440, 1080, 720, 480, 360, 240] as const;
-/** A rung that is nearly as large as the one above it is of no use. */
+/** Maximum ratio to the next higher rung; a rung nearly as large is useless. */
 const TOO_NEAR = 0.95;
 
 /** Target at up to 30 frames per second, by thousands of pixels, smallest first. */
@@ -22,18 +22,18 @@ const TARGETS = [
   [8294, 16_000_000],
   [33_178, 50_000_000],
 ] as const;
-/** Frames that are nearer to each other differ less: twice as many cost half as much again. */
+/** Exponent for higher frame rates: closer frames differ less, so twice as many cost half as much again. */
 const RATE_EXPONENT = 0.6;
 const PLAIN_RATE = 30;
 
-/** Of the ceiling of H.264, for about the same picture. */
+/** Bitrates relative to H.264, for about the same quality. */
 const SHARES: Readonly<Record<VideoCodec, number>> = { H264: 1, HEVC: 0.7, AV1: 0.6 };
-/** Lines below which another codec saves next to nothing. */
+/** Minimum lines for another codec, below which it saves almost nothing. */
 const LEAST_FURTHER = 240;
 
 /**
- * The rungs of a source: never larger than it, nor than `maxHeight` lines of the shorter side.
- * The top one is the source's own size when that is below, or a copy of the source when it can be.
+ * Plans the rungs of a source, limited by its size and by `maxHeight` lines of the shorter side. The top one
+ * has the source's own size when that is lower, or is a copy of the source when eligible.
  */
 export function planLadder(
   source: SourceInfo,
@@ -66,7 +66,7 @@ function rung(video: SourceInfo['video'], lines: number, index: number, isCopy: 
   return { name: `${lines}p`, codec: 'H264', ...size, frameRate, bitrate, isCopy };
 }
 
-/** The same pictures once more: a player stays with the codec that it has begun with. */
+/** Returns the rungs in another codec: a player stays with the codec that it started with. */
 function furtherRungs(video: SourceInfo['video'], lines: readonly number[], codec: VideoCodec): RungPlan[] {
   return lines.flatMap((height, index) => {
     const plain = rung(video, height, index, false);
@@ -76,14 +76,16 @@ function furtherRungs(video: SourceInfo['video'], lines: readonly number[], code
   });
 }
 
-/** The two best rungs keep the source's rate; the others are for those who have not much to spare. */
+/**
+ * Returns the frame rate limit: the two best rungs keep the source's rate; the others are for low bandwidths.
+ */
 function rateCeiling(lines: number, index: number): number {
   if (index === 0) return MAX_UPLOAD_FPS;
   if (lines <= 360) return REDUCED_RATES.small;
   return index === 1 ? MAX_UPLOAD_FPS : REDUCED_RATES.medium;
 }
 
-/** Bits per second of a picture size, whatever its shape. */
+/** Returns the target bitrate of a resolution in bits per second, regardless of its aspect ratio. */
 export function targetBitrate(size: { width: number; height: number }, frameRate: number): number {
   const kilopixels = Math.max(1, (size.width * size.height) / 1000);
   const below = TARGETS.findLastIndex(([pixels]) => pixels <= kilopixels);

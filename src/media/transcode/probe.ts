@@ -41,19 +41,19 @@ import { sniff, stillImageError } from './sniff.ts';
 import { tagsOf } from './source-filters.ts';
 import { describeTracks } from './tracks.ts';
 
-/** docs/concepts/plans.md: 8K, standing or lying. */
+/** Maximum long side (docs/concepts/plans.md): 8K, landscape or portrait. */
 const MAX_LONG_SIDE = 7680;
 const MAX_SHORT_SIDE = 4320;
 const MAX_STREAMS = 32;
-/** Containers round: twelve hours and a frame are twelve hours. */
+/** Tolerance for rounding in containers: twelve hours and a frame count as twelve hours. */
 const DURATION_TOLERANCE_SEC = 1;
-/** Sound that begins so much before the pictures is kept, over a standing first picture. */
+/** Maximum lead of audio over the video that is retained, with the first frame frozen. */
 const LEAD_KEPT_SEC = 0.2;
-/** Frames: containers round times to milliseconds. */
+/** Tolerance in frames: containers round times to milliseconds. */
 const BEAT_TOLERANCE = 0.05;
-/** What encoders add to the end of the audio to fill a packet. */
+/** Padding that encoders add to the end of the audio to fill a packet. */
 const AUDIO_TAIL_SEC = 0.05;
-/** Headers round, and count empty ends. */
+/** Tolerance for headers that round or count empty ends. */
 const CUT_SHORT_SEC = 1;
 
 const CLOSED_CAPTIONS: ProcessingNote = {
@@ -70,15 +70,15 @@ function rangeOf({ color_transfer: transfer = '' }: ProbedStream): VideoRange {
 
 interface ProbeInput {
   path: string;
-  /** The programs run there, and write nothing. */
+  /** Working directory of the programs, which write nothing. */
   dir: string;
   signal: AbortSignal;
-  /** This ffmpeg makes SDR of HDR. */
+  /** Whether this ffmpeg can tone-map HDR to SDR. */
   canToneMap: boolean;
 }
 
 /**
- * What the file is, by its own word and by its packets, of which every one is looked at as far as time allows.
+ * Probes a file by its container and by its packets, all of which are read if time allows.
  *
  * @throws {MediaFileError}
  */
@@ -118,7 +118,7 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
     fileStartSec,
   });
   info.notes.push(...colorNotes(info.video, input.canToneMap));
-  // One that stands is shown again and again.
+  // A still frame is repeated.
   const shown = info.durationSec * info.video.frameRate;
   if (isGif) checkAnimation('GIF', info.video, Math.max(track.packets, shown));
   return info;
@@ -161,7 +161,10 @@ async function examine(
   }
 }
 
-/** What of the sound can be heard, and where ffmpeg begins to count. @throws {MediaFileError} without pictures. */
+/**
+ * Returns the decodable audio tracks, and the start of ffmpeg's clock. @throws {MediaFileError} when the
+ * video cannot be decoded.
+ */
 async function decodable(
   tools: Tools,
   file: Omit<TrackInput, 'streamIndex'>,
@@ -187,7 +190,9 @@ function choosePictures(report: ProbeReport): ProbedStream {
   return video;
 }
 
-/** Tracks that can be read come first, and of those the ones that players show by default. */
+/**
+ * Returns the sort key: decodable tracks come first, and among them the ones that players select by default.
+ */
 function rankOf({ codec_name: codec = '', disposition }: ProbedStream): number {
   return (isSupportedVideo(codec) ? 0 : 2) + (disposition?.default === 1 ? 0 : 1);
 }
@@ -196,7 +201,7 @@ function areaOf({ width = 0, height = 0 }: ProbedStream): number {
   return width * height;
 }
 
-/** Cover art and the like. */
+/** Reports whether the stream is cover art or similar. */
 function isStill({ disposition }: ProbedStream): boolean {
   return [disposition?.attached_pic, disposition?.timed_thumbnails, disposition?.still_image].includes(1);
 }
@@ -223,7 +228,7 @@ const DOLBY_VISION =
   'The video is Dolby Vision without a compatible base layer (such as profile 5), whose colors cannot be shown. Export it as HDR10, HLG or SDR.';
 const INCOMPATIBLE_PROFILE = 5;
 
-/** Reports whether the pictures are only right with the data of Dolby Vision, which ffmpeg does not apply. */
+/** Reports whether the video is correct only with Dolby Vision metadata, which ffmpeg does not apply. */
 function isDolbyVisionAlone({ side_data_list: list = [] }: ProbedStream): boolean {
   return list.some(
     ({ dv_profile: profile, dv_bl_signal_compatibility_id: compatible }) =>
@@ -248,7 +253,7 @@ interface Findings {
   track: TrackScan;
   sizeBytes: number;
   declaredSec: number | null;
-  /** What ffmpeg takes for zero. */
+  /** Start time of the file according to ffmpeg. */
   fileStartSec: number;
 }
 
@@ -262,7 +267,7 @@ function describe(found: Findings): SourceInfo {
   const audioStart = main ? Math.max(0, (seconds(main.start_time) ?? fileStartSec) - fileStartSec) : null;
   const lead = audioStart === null ? 0 : videoStart - audioStart;
   const { frameRate, isVariable } = frameRateOf(video, track);
-  // At a beat of the pictures, or they would all be moved to the next one.
+  // Aligned to the frame rate, otherwise all frames would move to the next position.
   const zeroSec = lead <= LEAD_KEPT_SEC ? videoStart : beatRemainder(videoStart, 1 / frameRate);
   const beginSec = fileStartSec + zeroSec;
   const durationSec = durationOf(found, audio, { beginSec, frameSec: 1 / frameRate });
@@ -315,13 +320,13 @@ function describe(found: Findings): SourceInfo {
   };
 }
 
-/** What is left of a time after whole frames; nothing where rounding alone makes it less than one. */
+/** Returns the remainder of a time after whole frames; 0 when only rounding makes it less than one frame. */
 function beatRemainder(sec: number, frameSec: number): number {
   const frames = sec / frameSec;
   return Math.max(0, sec - Math.floor(frames + BEAT_TOLERANCE) * frameSec);
 }
 
-/** Headers of broken files promise more than there is, and some promise nothing: the packets tell. */
+/** Returns the duration according to the packets: headers of broken files declare too much or nothing. */
 function durationOf(
   { scan, track, declaredSec }: Findings,
   audio: readonly ProbedStream[],
@@ -338,14 +343,14 @@ function durationOf(
 
 type Shape = Pick<SourceInfo['video'], 'width' | 'height' | 'rotation' | 'isMirrored' | 'frame'>;
 
-/** The picture with square pixels, turned as the player turns it. */
+/** Returns the display size: with square pixels, after rotation. */
 function shownSize(video: ProbedStream): Shape {
   const ratio = aspectRatio(video.sample_aspect_ratio);
   const stored = { width: video.width ?? 1, height: video.height ?? 1 };
   const width = Math.max(1, Math.round(stored.width * ratio));
   const { height } = stored;
   const turned = video.side_data_list?.find((data) => data.rotation !== undefined);
-  // ffprobe's angle is counterclockwise, and -0 is possible.
+  // ffprobe's angle is counterclockwise, and can be -0.
   const rotation = (((Math.round(-(turned?.rotation ?? 0) / 90) * 90) % 360) + 360) % 360;
   return {
     ...(rotation % 180 === 0 ? { width, height } : { width: height, height: width }),
@@ -355,7 +360,7 @@ function shownSize(video: ProbedStream): Shape {
   };
 }
 
-/** Reports whether a matrix of ISO/IEC 14496-12 8.2.2.2, as ffprobe prints it, turns pictures over. */
+/** Reports whether a matrix of ISO/IEC 14496-12 8.2.2.2, as printed by ffprobe, mirrors the video. */
 function isMirror(matrix = ''): boolean {
   const [[a = 1, b = 0] = [], [c = 0, d = 1] = []] = matrix
     .trim()

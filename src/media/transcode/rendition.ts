@@ -16,20 +16,20 @@ import { withLongerLast } from './hold.ts';
 import { type IFrame, peakIFrameBitrate, readSegmentHead, renderIFrames } from './iframes.ts';
 import { diskFullError } from './run.ts';
 
-/** Less than a segment: it is on the way that the disk is full. */
+/** Free space, less than a segment, below which the disk counts as full. */
 const FULL_BYTES = 16 * 2 ** 20;
-/** Twelve hours of short segments take half a megabyte. */
+/** Maximum size of a playlist; twelve hours of short segments take half a megabyte. */
 const PLAYLIST_MAX_BYTES = 16 * 2 ** 20;
 const INIT_MAX_BYTES = 2 ** 20;
 const IFRAMES = 'iframes.m3u8';
-/** 30 frames of 29.97 may fall into a second. */
+/** Ratio that counts as clearly faster: one second of 29.97 fps may contain 30 frames. */
 const CLEARLY_FASTER = 1.1;
 
 /**
- * Reads back what a run wrote, so that nothing half-written and nothing wrong is ever shown. ffmpeg's HLS muxer
- * says nothing of a full disk.
+ * Verifies the output of a run, so that incomplete or invalid files are never published. ffmpeg's HLS muxer
+ * does not report a full disk.
  *
- * @throws {Error} when files are missing or cut short; with the code `ENOSPC` when that is why.
+ * @throws {Error} when files are missing or truncated; with the code `ENOSPC` when a full disk is the reason.
  */
 export async function readRendition(
   outDir: string,
@@ -89,10 +89,13 @@ async function read(
   };
 }
 
-/** What is read of the end of a rendition: some seconds of the largest picture. */
+/** Bytes read from the end of a rendition: a few seconds of the highest resolution. */
 const SEGMENT_MAX_BYTES = 2 ** 28;
 
-/** Lets the last frame of a rendition that ends a little early last to the end of the video (docs/decisions/transcoding.md#one-length). */
+/**
+ * Extends the last frame of a rendition that ends a little early to the end of the video
+ * (docs/decisions/transcoding.md#one-length).
+ */
 async function holdLast(
   outDir: string,
   { name, frameRate }: RungPlan,
@@ -111,7 +114,7 @@ async function holdLast(
   if (held !== null) await writeOutput(outDir, path, held);
 }
 
-/** The size that the muxer wrote, which is that of the file where it is copied. */
+/** Returns the size in the muxer's output, which is that of the file for a copy. */
 function sizeOf(init: Buffer, rung: RungPlan | null): { width: number | null; height: number | null } {
   if (rung === null) return { width: null, height: null };
   return sizeOfInitSegment(init) ?? { width: rung.width, height: rung.height };
@@ -120,11 +123,13 @@ function sizeOf(init: Buffer, rung: RungPlan | null): { width: number | null; he
 interface Pictures {
   playlist: string;
   bitrate: number;
-  /** Frames of the fastest second; 0 where nothing tells. */
+  /** Frames of the fastest second; 0 when unknown. */
   peakRate: number;
 }
 
-/** Null when a segment does not say where its first picture is. */
+/**
+ * Writes the I-frame playlist. Returns null when a segment does not declare the position of its first frame.
+ */
 async function writeIFrames(
   openSegment: (file: string) => Promise<FileHandle>,
   segments: readonly PrivateSegment[],
@@ -142,14 +147,14 @@ async function writeIFrames(
   return { playlist: renderIFrames(initFile, frames), bitrate: peakIFrameBitrate(frames), peakRate };
 }
 
-/** FRAME-RATE is that of the fastest moment, which the plan for a source without a beat may not know. */
+/** Returns FRAME-RATE, the fastest rate, which the plan may not know for a variable rate. */
 function fastest(planned: number, peakRate: number): number {
   return peakRate > planned * CLEARLY_FASTER ? peakRate : planned;
 }
 
 /**
- * The muxer adds up what the packets say, which is rounded in some containers and missing in others: its last
- * segment may be a fifth of a second off. `segments` and the text get the true duration.
+ * Corrects the playlist. The muxer sums up packet durations, which are rounded in some containers and missing
+ * in others: its last segment may be a fifth of a second off. `segments` and the text get the exact duration.
  */
 async function exactPlaylist(
   openSegment: (file: string) => Promise<FileHandle>,
@@ -183,7 +188,7 @@ async function playlistIn(outDir: string, path: string): Promise<string> {
   }
 }
 
-/** The highest of a segment, where the last short one does not count: its rate says little. */
+/** Returns the highest bitrate of a segment, ignoring a short last one, whose rate is not representative. */
 function peakBitrate(
   segments: readonly { durationSec: number }[],
   sizes: readonly number[],
@@ -200,7 +205,7 @@ function bitrate(bytes: number, sec: number): number {
   return Math.round((bytes * 8) / Math.max(sec, 0.001));
 }
 
-/** @throws {Error} when the file is cut short: the muxers do not always tell of a full disk. */
+/** @throws {Error} when the file is truncated: the muxers do not always report a full disk. */
 async function wholeSize(outDir: string, path: string): Promise<number> {
   const file = await openOutput(outDir, path);
   try {

@@ -28,10 +28,10 @@ const RUNG: RungPlan = {
 };
 const SOURCE = sourceInfo({ width: 160, height: 90, frameRate: 25 });
 
-/** An ffmpeg that does as told. */
+/** Creates a fake ffmpeg that runs the given script. */
 async function program(name: string, script: string): Promise<{ ffmpeg: string; pid(): Promise<number> }> {
   const path = join(dir, name);
-  // What the transcoder asks of every ffmpeg first.
+  // Queries that the transcoder sends to every ffmpeg first.
   const asked = `case "$*" in
 *-version*) echo "ffmpeg version 5.1"; exit 0;;
 *-encoders*) printf ' V libx264 x\\n A aac x\\n'; exit 0;;
@@ -41,7 +41,7 @@ esac`;
   await writeFile(path, `#!/bin/sh\n${asked}\n${script}\n`, { mode: 0o755 });
   return {
     ffmpeg: path,
-    // Seen from outside: in its sandbox it has another id.
+    // Process ID outside the sandbox, where it has another one.
     pid: () => waitFor(() => runningPid(path), { message: `${name} runs` }),
   };
 }
@@ -75,7 +75,7 @@ function isGone(pid: number): boolean {
   }
 }
 
-test('run: an abort ends ffmpeg at once, and is what the caller gets', async () => {
+test('run: an abort ends ffmpeg immediately, and the caller gets its reason', async () => {
   const { ffmpeg, pid } = await program('deaf', 'trap "" INT TERM; while :; do sleep 0.05; done');
   const abort = new AbortController();
   const encoding = encode(ffmpeg, abort.signal);
@@ -89,14 +89,14 @@ test('run: an abort ends ffmpeg at once, and is what the caller gets', async () 
   await assert.rejects(encode(ffmpeg, AbortSignal.abort(reason)), (error) => error === reason);
 });
 
-test('run: one that stands still is killed', async () => {
+test('run: a stalled process is killed', async () => {
   const progress = 'echo out_time_us=1000000; echo progress=continue';
   const { ffmpeg } = await program('stuck', `while :; do ${progress}; sleep 0.05; done`);
   await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000), 400), /ffmpeg stalled/);
   await waitFor(async () => (await runningPid(ffmpeg)) === null, { message: 'the program is gone' });
 });
 
-test('run: one that moves is left alone, however slow', async () => {
+test('run: a process with progress is not killed, however slow', async () => {
   const moving =
     'i=0; while [ $i -lt 9 ]; do i=$((i+1)); echo out_time_us=$i; echo progress=continue; sleep 0.3; done';
   const { ffmpeg } = await program('slow', `${moving}; exit 9`);
@@ -143,13 +143,13 @@ for (const [name, script, expected] of [
   });
 }
 
-test('run: an ffmpeg that is not there is our fault', async () => {
+test('run: a missing ffmpeg is not the fault of the file', async () => {
   await assert.rejects(encode(join(dir, 'absent'), AbortSignal.timeout(5000)), { name: 'Error' });
 });
 
 const PLAYLIST = '#EXTM3U\n#EXT-X-MAP:URI="init.mp4"\n#EXTINF:2.0,\ns_00000.m4s\n#EXT-X-ENDLIST\n';
 
-test('run: a segment that is cut short is never handed over', async () => {
+test('run: a truncated segment is never returned', async () => {
   const { ffmpeg } = await program(
     'half',
     [
@@ -162,11 +162,11 @@ test('run: a segment that is cut short is never handed over', async () => {
 });
 
 for (const kind of KINDS) {
-  test(`run: ${kind} for a segment is refused, and nothing is handed over`, async () => {
+  test(`run: ${kind} in place of a segment is rejected, and nothing is returned`, async () => {
     const secret = join(await mkdtemp(join(dir, 'outside-')), 'secret');
     await writeFile(secret, 'secret');
     const { log, errors } = errorLog();
-    // The link to what a sandbox does not show is made from outside; the rest could be made in there.
+    // The link out of the sandbox is created from outside; the rest could be created inside.
     const outDir = await mkdtemp(join(dir, 'out-'));
     await mkdir(join(outDir, '90p'));
     const { ffmpeg } = await program(
@@ -187,7 +187,7 @@ for (const kind of KINDS) {
   });
 }
 
-test('run: a folder that has become a link is refused', async () => {
+test('run: an output folder replaced by a link is rejected', async () => {
   const outside = await mkdtemp(join(dir, 'outside-'));
   const { log, errors } = errorLog();
   const { ffmpeg } = await program('moving', `rm -r 90p; ln -s ${outside} 90p`);
@@ -195,7 +195,7 @@ test('run: a folder that has become a link is refused', async () => {
   assert.deepEqual(errors, ['ffmpeg left what is no file']);
 });
 
-test('run: a list of chunks names chunks alone', async () => {
+test('run: a list of chunks contains only chunks', async () => {
   const { ffmpeg } = await program('naming', "printf '../../secret.key,0.0,2.0\\n' > chunks.csv");
   const outDir = await mkdtemp(join(dir, 'out-'));
   const input = join(dir, 'in.mp4');
@@ -204,7 +204,7 @@ test('run: a list of chunks names chunks alone', async () => {
   await assert.rejects(testTranscoder({ ffmpeg }).split(run), { code: 'CORRUPT_INPUT' });
 });
 
-test('run: ffmpeg does not outlive us', { skip: process.platform !== 'linux' }, async () => {
+test('run: ffmpeg ends together with this process', { skip: process.platform !== 'linux' }, async () => {
   const { ffmpeg, pid } = await program('orphan', 'while :; do sleep 0.05; done');
   const script = join(dir, 'parent.mjs');
   const lines = [
@@ -221,7 +221,7 @@ test('run: ffmpeg does not outlive us', { skip: process.platform !== 'linux' }, 
   await waitFor(() => isGone(child), { message: 'the orphan is gone' });
 });
 
-test('run: progress goes up to the end', async () => {
+test('run: progress is reported up to the end', async () => {
   const input = await make(dir, ...pictures('160x90', 25, 4), ...H264, 'in.mp4');
   const outDir = await mkdtemp(join(dir, 'out-'));
   const transcoder = testTranscoder();

@@ -6,17 +6,17 @@ import type { HardwarePool } from '../ffmpeg/hardware-pool.ts';
 import { checkOutputs, UnsafeOutputError } from '../ffmpeg/output.ts';
 import { type FfmpegExit, type FfmpegProcess, spawnFfmpeg } from '../ffmpeg/process.ts';
 
-/** What every run of ffmpeg and ffprobe on a user's file needs. */
+/** Dependencies of every run of ffmpeg and ffprobe on a user's file. */
 export interface Tools {
   ffmpeg: string;
   ffprobe: string;
-  /** Asked once, when the first file comes. */
+  /** Called once, for the first file. */
   guard(): Promise<Guard>;
-  /** Cores that one run is to keep busy. */
+  /** Number of cores for one run. */
   threads: number;
-  /** A run whose media time does not grow for so long is killed. */
+  /** Time without progress in media time after which a run is killed. */
   stallMs: number;
-  /** What encodes instead of the software; null or absent: nothing does. */
+  /** Hardware encoders; null or absent when there are none. */
   hardware?: () => Promise<HardwarePool | null>;
   log: Logger;
 }
@@ -24,42 +24,45 @@ export interface Tools {
 export interface ToolRun {
   program: 'ffmpeg' | 'ffprobe';
   args: string[];
-  /** Its own folder: what it writes is relative to it. */
+  /** Working directory of the run: its output paths are relative to it. */
   cwd: string;
-  /** Files beside the inputs in `args` that it may read: what a list names. */
+  /** Readable files in addition to the inputs in `args`: those named by a list. */
   reads?: readonly string[];
-  /** Device nodes: of its encoder. */
+  /** Device nodes of its encoder. */
   devices?: readonly string[];
   limits: ProgramLimits;
-  /** It only looks at the file: what it gives up on is the file, unless the machine is to blame. */
+  /**
+   * Whether the run only reads the file: a failure is then the fault of the file, unless the machine is to
+   * blame.
+   */
   looks?: boolean;
   signal: AbortSignal;
-  /** Media seconds done so far; makes the run one that is watched for stalls. */
+  /** Called with the processed media seconds; enables stall detection. */
   onProgress?: (sec: number) => void;
-  /** What it prints; not together with `onProgress`. */
+  /** Called with its output; not together with `onProgress`. */
   onOutput?: (text: string) => void;
-  /** The same where it is no text. */
+  /** Called with binary output. */
   onBytes?: (bytes: Buffer) => void;
-  /** Fills its standard input, which it has only then. */
+  /** Writes its standard input, which is open only if this is set. */
   input?: (stdin: Writable) => void;
-  /** Ends the run, which is no failure: enough was read. */
+  /** Ends the run successfully: enough was read. */
   enough?: AbortSignal;
   /** Wall time; none when absent. */
   timeoutMs?: number;
 }
 
 const STALL_CHECKS = 4;
-/** What makes way for everything stands still where everything is busy. */
+/** Factor of the stall limit at idle priority: such a run can stall on a busy machine. */
 const IDLE_PATIENCE = 10;
 const FILE = 'file:';
 
 /**
  * Runs one program under the guard to its end.
  *
- * @returns what it logged.
+ * @returns its log output.
  * @throws {MediaFileError} when the file is at fault.
- * @throws {UnsafeOutputError} when it has taken over the program: nothing in the folder is to be used.
- * @throws {Error} with the code `ENOSPC` when the disk is full; other failures may be mended by another try.
+ * @throws {UnsafeOutputError} when the file has taken over the program: nothing in the folder may be used.
+ * @throws {Error} with the code `ENOSPC` when the disk is full; other failures may be fixed by a retry.
  * @throws the signal's reason when it was aborted. In every case the program has ended.
  */
 export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
@@ -106,11 +109,11 @@ function inputsOf(args: readonly string[]): string[] {
 interface Watch {
   progress(outTimeMs: number | null): void;
   untilExit(child: FfmpegProcess): Promise<FfmpegExit>;
-  /** Why it was killed; null when it ended by itself. */
+  /** Returns the reason of a kill; null when it ended by itself. */
   verdict(): string | null;
 }
 
-/** Kills the program when it is not wanted any more, stands still or takes too long. */
+/** Kills the program when it is aborted, stalls or takes too long. */
 function createWatch(run: ToolRun, stallMs: number): Watch {
   let verdict: string | null = null;
   let furthestMs = -1;
@@ -151,21 +154,21 @@ function createWatch(run: ToolRun, stallMs: number): Watch {
   };
 }
 
-/** What ffmpeg exits with when a signal made it stop: also that of the limit of CPU time. */
+/** Exit code of ffmpeg when a signal stopped it: including that of the CPU time limit. */
 const EXIT_BY_SIGNAL = 255;
-/** Words of the system, of the means of the guard, and about our own arguments. */
+/** Messages about the system, the guard's limits and our own arguments. */
 const NOT_THE_FILE =
   /Cannot allocate memory|out of memory|Input\/output error|File too large|Too many open files|Resource temporarily unavailable|Permission denied|Operation not permitted|No such file or directory|Read-only file system|Stale file handle|Unrecognized option|Option (?:\S+ )?not found|Unknown (?:encoder|filter)|No such filter|Unable to parse|Error (?:parsing|splitting)|^(?:prlimit|setpriv|unshare|nice|bwrap):/im;
 
-/** What ended a program that nobody killed; null when it did its work. */
+/** Returns the error of a program that ended by itself; null when it succeeded. */
 function failureOf(exit: FfmpegExit, looks: boolean): Error | null {
   const { code, signal, stderr, spawnError } = exit;
   if (spawnError !== undefined) return new Error(`cannot be started: ${spawnError}`);
-  // The muxers tell of a full disk in the log alone.
+  // The muxers report a full disk only in the log.
   if (/No space left on device|Disk quota exceeded/.test(stderr)) return diskFullError();
   if (code === 0) return null;
   const passing = new Error(`ffmpeg ended with ${signal ?? code}: ${lastLine(stderr)}`);
-  // What it said before somebody ended it is not why it ended.
+  // After a kill, the log output is not the reason of the exit.
   if (signal !== null || code === EXIT_BY_SIGNAL) return passing;
   const fault = fileFault(stderr);
   if (fault !== null) return fault;
@@ -178,7 +181,7 @@ export function diskFullError(): Error {
 
 const DAMAGED = 'The file is damaged or incomplete.';
 
-/** Most telling first. */
+/** Messages that identify a fault of the file, the most specific first. */
 const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
   [/exceeds specified max pixel count/, 'UNSUPPORTED_FORMAT', 'The resolution exceeds 7680 by 4320.'],
   [
@@ -202,7 +205,9 @@ export function corruptInputError(): MediaFileError {
   return new MediaFileError('CORRUPT_INPUT', DAMAGED);
 }
 
-/** The last that ffprobe says of a track whose decoder it may not open; of others it says so on the way. */
+/**
+ * Final message of ffprobe for a track whose decoder is not allowed; messages for other tracks come earlier.
+ */
 const NO_DECODER = /Codec \((\S+)\) not on whitelist [^\n]*(?:\n +Last message repeated \d+ times)?\s*$/;
 
 export function unsupportedFormatError(codec: string): MediaFileError {
@@ -210,7 +215,7 @@ export function unsupportedFormatError(codec: string): MediaFileError {
   return new MediaFileError('UNSUPPORTED_FORMAT', message);
 }
 
-/** The file's own fault by the log of the program that failed on it; null when it may be ours. */
+/** Returns the file's own fault according to the log of the failed program; null when it may be ours. */
 export function fileFault(log: string): MediaFileError | null {
   const codec = NO_DECODER.exec(log)?.[1];
   if (codec !== undefined) return unsupportedFormatError(codec);

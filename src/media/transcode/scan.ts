@@ -2,20 +2,20 @@ import { probeGuard } from '../ffmpeg/guard.ts';
 import { lineReader } from '../ffmpeg/text.ts';
 import { runTool, type Tools } from './run.ts';
 
-/** What the packets of a file tell; times in seconds on the file's own clock. */
+/** Result of scanning a file's packets; times in seconds on the file's own clock. */
 export interface PacketScan {
-  /** The end of the file was reached; otherwise the rest was not looked at. */
+  /** The scan reached the end of the file; otherwise the rest was not read. */
   isComplete: boolean;
-  /** Null when there was not one packet. */
+  /** Null without a single packet. */
   video: TrackScan | null;
-  /** When the last packet of any track ends, by its own word. */
+  /** Declared end of the last packet of any track. */
   endSec: number;
-  /** Of the audio tracks that have packets, by their streams; with packets that are not played. */
+  /** Spans of the audio tracks that have packets, by stream index; including packets that are not played. */
   audio: ReadonlyMap<number, AudioSpan>;
-  /** Longest time between two keyframes, and from the last one to the end. */
+  /** Longest time between two keyframes, or from the last one to the end. */
   maxKeyframeGapSec: number;
   beginsWithKeyframe: boolean;
-  /** Pictures after a keyframe that are shown before it, so need those from before it. */
+  /** Frames are presented before a keyframe but stored after it, so they depend on earlier ones. */
   hasOpenGop: boolean;
   /** The file hides some of its packets (an edit list) or changes its settings on the way. */
   isEdited: boolean;
@@ -24,7 +24,7 @@ export interface PacketScan {
 
 export interface AudioSpan {
   startSec: number;
-  /** When the last packet that is played begins, and when it ends by its own word. */
+  /** Start of the last played packet, and its declared end. */
   lastSec: number;
   endSec: number;
 }
@@ -32,20 +32,20 @@ export interface AudioSpan {
 export interface TrackScan {
   startSec: number;
   endSec: number;
-  /** When its last packet ends by its own word, which may be much later: a picture that stands. */
+  /** Declared end of its last packet, which may be much later for a still frame. */
   lastEndSec: number;
   packets: number;
   bytes: number;
-  /** The most common time between two pictures; 0 for a single one. */
+  /** Most common time between two frames; 0 for a single one. */
   frameSec: number;
-  /** Mean over the whole track; of one with a beat without the gaps of pictures that are missing. */
+  /** Mean over the whole track; at a constant rate, gaps of missing frames are excluded. */
   meanFrameSec: number;
   isVariable: boolean;
 }
 
-/** A file on a slow disk or of many hours is judged by what could be read in this time. */
+/** Time budget: a file on a slow disk or of many hours is judged by the part read in this time. */
 const BUDGET_MS = 15_000;
-/** Without a duration in its header, a file is read to its end to learn it. */
+/** Time limit for a file without a declared duration, which is read to its end. */
 const LONG_BUDGET_MS = 600_000;
 
 export interface ScanInput {
@@ -55,18 +55,18 @@ export interface ScanInput {
   audioIndexes: readonly number[];
   /** Reads to the end, however long that takes. */
   toTheEnd: boolean;
-  /** Nothing after so many media seconds matters. */
+  /** Media time at which the scan ends. */
   maxSec: number;
   signal: AbortSignal;
 }
 
-/** Demuxes the file once, decodes nothing, holds nothing of it. */
+/** Demuxes the file once, without decoding or buffering it. */
 export async function scanPackets(tools: Tools, input: ScanInput): Promise<PacketScan> {
   const collector = createCollector(input);
   const enough = new AbortController();
   const end = () => enough.abort();
   let timer = setTimeout(end, LONG_BUDGET_MS);
-  // On a busy machine it may take long to begin: that says nothing of the file.
+  // The start may take long on a busy machine, which is not the fault of the file.
   let hasBegun = input.toTheEnd;
   const begin = () => {
     if (hasBegun) return;
@@ -98,12 +98,17 @@ export async function scanPackets(tools: Tools, input: ScanInput): Promise<Packe
   return collector.result(!enough.signal.aborted);
 }
 
-/** Pictures are stored in the order of decoding: none is shown so many places later. */
+/**
+ * Maximum reordering distance: frames are stored in decoding order, and none is presented more places later.
+ */
 const REORDER_DEPTH = 17;
-/** Distances that differ by more than this share of the usual one, and by more than rounding, vary. */
+/**
+ * Share of the usual distance by which distances may differ, in addition to rounding, before the rate counts
+ * as variable.
+ */
 const VARIES = 0.25;
 const VARIES_SEC = 0.002;
-/** A frame lost now and then is no variable frame rate. */
+/** Share of irregular distances that still counts as a constant frame rate: single frames may be lost. */
 const VARIABLE_SHARE = 0.01;
 const VARIABLE_COUNT = 3;
 
@@ -147,7 +152,7 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndexes'>):
       const [stream = '', shown = '', decoded = '', lasts = '', size, flags = ''] = line.split('|');
       const hasTime = shown !== 'N/A';
       const pts = Number.parseFloat(hasTime ? shown : decoded);
-      // What an edit list hides has a time as well, before the start or after the end.
+      // Packets hidden by an edit list have times as well, before the start or after the end.
       const isPlayed = !flags.includes('D');
       const end = isPlayed ? pts + (Number.parseFloat(lasts) || 0) : Number.NEGATIVE_INFINITY;
       if (end > endSec) endSec = end;
@@ -163,7 +168,7 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndexes'>):
       return reached;
     },
     result(isComplete) {
-      // AVI has the times of decoding alone, and MPEG-2 in between.
+      // AVI has only decoding times, and MPEG-2 in part.
       const times = (hasAllTimestamps ? shownTimes : decodedTimes).finish();
       const last = times === null || keyframe === null ? 0 : times.endSec - keyframe;
       return {
@@ -181,7 +186,7 @@ function createCollector(input: Pick<ScanInput, 'videoIndex' | 'audioIndexes'>):
   };
 }
 
-/** From the first to the last packet of each of these streams. */
+/** Collects the span from the first to the last packet of each of these streams. */
 function createSpans(indexes: readonly number[]) {
   const streams = new Map(indexes.map((index) => [String(index), index]));
   const spans = new Map<number, AudioSpan>();
@@ -205,10 +210,10 @@ type FrameTimes = Omit<TrackScan, 'packets' | 'bytes' | 'lastEndSec'>;
 
 const NO_TIMES: FrameTimes = { startSec: 0, endSec: 0, frameSec: 0, meanFrameSec: 0, isVariable: false };
 
-/** Puts timestamps back into the order of showing, and counts the distances between them. */
+/** Restores the presentation order of timestamps, and counts the distances between them. */
 function createFrameTimes(): { add(pts: number): void; finish(): FrameTimes | null } {
   const waiting: number[] = [];
-  /** By microseconds; a hostile file has few enough of them that count. */
+  /** Distances in microseconds; even a hostile file has only a few relevant ones. */
   const distances = new Map<number, number>();
   let first: number | null = null;
   let last = 0;
@@ -256,7 +261,7 @@ function createFrameTimes(): { add(pts: number): void; finish(): FrameTimes | nu
   };
 }
 
-/** The median, in seconds. */
+/** Returns the median, in seconds. */
 function usualDistance(distances: ReadonlyMap<number, number>): number {
   const sorted = [...distances].toSorted(([a], [b]) => a - b);
   const half = sorted.reduce((sum, [, count]) => sum + count, 0) / 2;
@@ -268,7 +273,7 @@ function usualDistance(distances: ReadonlyMap<number, number>): number {
   return 0;
 }
 
-/** The mean of the distances that are none of a gap, in seconds. */
+/** Returns the mean of the distances that are not gaps, in seconds. */
 function beatOf(distances: ReadonlyMap<number, number>, usual: number): number | null {
   const tolerance = Math.max(usual * VARIES, VARIES_SEC);
   const near = [...distances].filter(([distance]) => Math.abs(distance / 1e6 - usual) <= tolerance);

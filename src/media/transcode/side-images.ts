@@ -29,16 +29,19 @@ import { createTimes, type ImageTask, makePoster, makePreview, sizeOf, writeStor
 import type { Tools } from './run.ts';
 import { sheetName } from './storyboard.ts';
 
-/** The folder of the images in that of the run. */
+/** Folder of the images within that of the run. */
 export const IMAGES = 'img';
-/** A poster for the case that all are black. */
+/** Fallback poster, in case all candidates are black. */
 const ANY = 'any.jpg';
 const TIMES = 'tiles.txt';
 const TIMES_MAX_BYTES = 2 ** 20;
-/** Pictures of a second are alike. */
+/** Interval of the candidates: frames within a second are similar. */
 const CANDIDATE_SEC = 1;
 
-/** The images as a part of the ffmpeg that makes the rungs (docs/decisions/transcoding.md#images): nothing is decoded for them. */
+/**
+ * Images created by the ffmpeg that encodes the rungs (docs/decisions/transcoding.md#images), without
+ * additional decoding.
+ */
 export interface SideImages {
   pictures: SideImageInput[];
   outputs: string[];
@@ -77,7 +80,7 @@ function output(pad: string, options: string[]): string[] {
   return ['-map', `[${pad}]`, '-map_metadata', '-1', '-threads', '1', ...options];
 }
 
-/** A picture each second behind the places where a poster is looked for. */
+/** Returns a filter that selects a frame each second after the candidate positions of a poster. */
 function candidates(source: SourceInfo): string {
   const last = Math.max(0, picturesOf(source).endSec - LAST_PICTURE_SEC);
   const spans = posterPlaces(source).map((place) => {
@@ -88,16 +91,16 @@ function candidates(source: SourceInfo): string {
   return `select=${isDue}*(${spans.join('+')})`;
 }
 
-/** Before the run. */
+/** Creates the image folder before the run. */
 export async function makeImageFolder(outDir: string): Promise<void> {
   await mkdir(join(outDir, IMAGES));
 }
 
 /**
- * Makes files for viewers of what the run has left; what it left out is made by itself.
+ * Creates the final image files from the output of the run; missing ones are created separately.
  *
  * @returns the names of the files in `<outDir>/img`.
- * @throws {MediaFileError} when not one picture can be decoded.
+ * @throws {MediaFileError} when not one frame can be decoded.
  */
 export async function collectImages(
   tools: Tools,

@@ -8,7 +8,8 @@ const TS_SYNCS = 5;
 const PROGRAM_STREAM = '000001ba';
 
 /**
- * Looks at the first bytes before any parser of ffmpeg does: text that names other files never gets that far.
+ * Checks the first bytes before any parser of ffmpeg reads the file: text that references other files is
+ * rejected.
  *
  * @throws {MediaFileError}
  */
@@ -32,14 +33,17 @@ export async function isBroadcastFormat(path: string): Promise<boolean> {
   return isTransportStream(head) || startsWith(head, PROGRAM_STREAM);
 }
 
-/** @param kind as people call it: `PNG`. */
+/** @param kind common name of the format: `PNG`. */
 export function stillImageError(kind: string): MediaFileError {
   return new MediaFileError('UNSUPPORTED_FORMAT', `This is an image (${kind}), not a video.`);
 }
 
 const PNG = '89504e470d0a1a0a';
 
-/** By the chunk that stands before the first picture (https://www.w3.org/TR/png-3/#acTL-chunk). */
+/**
+ * Reports whether a PNG is animated, by the chunk before its first frame
+ * (https://www.w3.org/TR/png-3/#acTL-chunk).
+ */
 function isAnimatedPng(head: Buffer): boolean {
   const at = head.indexOf('acTL', 0, 'latin1');
   const pixels = head.indexOf('IDAT', 0, 'latin1');
@@ -71,7 +75,7 @@ function isVideoContainer(head: Buffer): boolean {
     startsWith(head, '1a45dfa3') || // Matroska, WebM
     (ascii(head, 0, 4) === 'RIFF' && ascii(head, 8, 12) === 'AVI ') ||
     ascii(head, 0, 3) === 'FLV' ||
-    /^GIF8[79]a$/.test(ascii(head, 0, 6)) || // of one picture or of many: the packets tell
+    /^GIF8[79]a$/.test(ascii(head, 0, 6)) || // still or animated: decided by the packets
     ascii(head, 0, 4) === 'OggS' ||
     startsWith(head, PROGRAM_STREAM) ||
     startsWith(head, '3026b2758e66cf11') || // ASF, WMV
@@ -80,7 +84,7 @@ function isVideoContainer(head: Buffer): boolean {
 }
 
 const ISO_BOXES = ['ftyp', 'moov', 'mdat', 'free', 'skip', 'wide', 'pnot', 'styp', 'moof'];
-/** HEIF and AVIF: pictures in the same boxes. */
+/** Brands of HEIF and AVIF: still images in the same boxes. */
 const PICTURE_BRANDS = ['heic', 'heix', 'mif1', 'avif'];
 
 function isIsoMedia(head: Buffer): boolean {
@@ -88,7 +92,10 @@ function isIsoMedia(head: Buffer): boolean {
   return ISO_BOXES.includes(box) && !(box === 'ftyp' && PICTURE_BRANDS.includes(ascii(head, 8, 12)));
 }
 
-/** Recordings often begin in the middle of a packet, and Blu-ray's packets have four bytes before the sync. */
+/**
+ * Reports whether the data is a transport stream. Recordings often begin in the middle of a packet, and
+ * Blu-ray packets have four bytes before the sync byte.
+ */
 function isTransportStream(head: Buffer): boolean {
   return TS_PACKET_BYTES.some((size) => {
     for (let start = 0; start < size; start += 1) {

@@ -9,24 +9,28 @@ import {
   TONE_MAPPED,
 } from '../ffmpeg/color.ts';
 
-/** Shapes that differ by less are those of rounded sizes, which get no bars. */
+/** Maximum difference of aspect ratios caused by rounded sizes, for which no bars are added. */
 const SAME_SHAPE = 0.02;
 
 /**
- * Options of an input whose frames pass `sourceFilters`. ffmpeg keeps one filter graph to the end, whatever the decoder
- * gives it: a rebuilt one would lose the frames that its filters hold, and begin at zero in the middle of the file.
+ * Returns the options of an input whose frames pass `sourceFilters`. ffmpeg keeps one filter graph to the
+ * end, whatever the decoder outputs: a rebuilt one would lose the buffered frames, and restart at zero in the
+ * middle of the file.
  */
 export function decoderOptions({ video }: SourceInfo): string[] {
   return video.frame === undefined ? [] : ['-reinit_filter:v', '0', '-noautorotate'];
 }
 
-/** Filters that make all decoded frames alike: one size, one color description, progressive, upright. */
+/**
+ * Returns the filters that normalize all decoded frames: one size, one color description, progressive,
+ * upright.
+ */
 export function sourceFilters(source: SourceInfo): string[] {
   const { video } = source;
   return [...fit(video), ...deinterlace(video), ...orient(video)];
 }
 
-/** Converts PQ and HLG to what an ordinary screen shows. */
+/** Returns the filters that convert PQ and HLG to SDR. */
 export function toneMap({ video }: SourceInfo, canToneMap: boolean): string[] {
   if (video.range === 'SDR' || !canToneMap) return [];
   const { primaries, transfer, matrix } = TONE_MAPPED;
@@ -38,7 +42,7 @@ export function toneMap({ video }: SourceInfo, canToneMap: boolean): string[] {
   ];
 }
 
-/** The color description of all renditions that are not tone-mapped. */
+/** Returns the color description of all renditions that are not tone-mapped. */
 export function colorOf(video: SourceInfo['video']): OutputColor {
   return outputColor(tagsOf(video));
 }
@@ -55,14 +59,15 @@ export function tagsOf(video: SourceInfo['video']): ColorTags {
 }
 
 /**
- * Fits every frame into the stored size of the track, with bars where its shape is another one. `scale` and `pad` are the
- * filters that take frames of changing sizes and formats; frames of the stored size pass `scale` as they are.
+ * Fits every frame into the stored size of the track, with bars when its aspect ratio differs. `scale` and
+ * `pad` are the filters that support changing sizes and formats; frames of the stored size pass `scale`
+ * unchanged.
  */
 function fit(video: SourceInfo['video']): string[] {
   const { frame, isInterlaced } = video;
   if (frame === undefined) return [];
   const { width, height, aspect } = frame;
-  // Nonsense ratios count as square.
+  // Invalid aspect ratios count as square.
   const share = `(if(between(sar,0.1,10),sar,1)*iw/ih/${aspect.toFixed(6)})`;
   const side = (whole: number, part: string) =>
     `'if(lt(abs(${share}-1),${SAME_SHAPE}),${whole},max(2,2*trunc(${whole}*min(1,${part})/2)))'`;
@@ -80,10 +85,13 @@ function fit(video: SourceInfo['video']): string[] {
   ];
 }
 
-/** Frames: `trim` rounds to the nearest one, and lengths are rounded to milliseconds. */
+/** Added frames: `trim` rounds to the nearest one, and lengths are rounded to milliseconds. */
 const ROUND_UP = 0.4;
 
-/** Repeats the last frame, at the frame rate of the video, until the video ends; also where later ones cannot be decoded. */
+/**
+ * Repeats the last frame, at the frame rate of the video, until the video ends; also when later frames cannot
+ * be decoded.
+ */
 export function holdLast(source: SourceInfo): string[] {
   if (source.video.span === undefined) return [];
   const endSec = source.durationSec + ROUND_UP / source.video.frameRate;
@@ -101,7 +109,7 @@ const TURNS: Readonly<Record<number, { plain: string[]; mirrored: string[] }>> =
   270: { plain: ['transpose=cclock'], mirrored: ['transpose=clock_flip'] },
 };
 
-/** Turns frames as the container says; the matrix that says so does not reach the encoder. */
+/** Rotates frames according to the container; the display matrix is removed before the encoder. */
 function orient({ frame, rotation, isMirrored = false }: SourceInfo['video']): string[] {
   if (frame === undefined) return [];
   const turn = TURNS[rotation]?.[isMirrored ? 'mirrored' : 'plain'] ?? [];

@@ -1,4 +1,4 @@
-/** Tiles of one sheet. */
+/** Grid of tiles on one sheet. */
 export const SHEET_TILES = { columns: 10, rows: 10 } as const;
 const TILE_WIDTH = 160;
 
@@ -12,19 +12,19 @@ export function tileSize(video: { width: number; height: number }): TileSize {
   return { width: TILE_WIDTH, height };
 }
 
-/** `sb_001.jpg`; the number may be ffmpeg's pattern. */
+/** Returns the name of a sheet, such as `sb_001.jpg`; the number may be ffmpeg's pattern. */
 export function sheetName(number: string): string {
   return `sb_${number}.jpg`;
 }
 
 /**
- * WebVTT whose cues name the part of a sheet (`#xywh=`, Media Fragments 4.2.2) that shows what is played then.
+ * Renders WebVTT whose cues reference the part of a sheet (`#xywh=`, Media Fragments 4.2.2) for their time.
  *
- * @param times of the tiles in their order, in seconds.
+ * @param times of the tiles in order, in seconds.
  */
 export function renderStoryboard(times: readonly number[], durationSec: number, tile: TileSize): string {
   const cues = times.map((time, index) => {
-    // The first tile stands for what comes before it too.
+    // The first tile also covers the time before it.
     const start = index === 0 ? 0 : time;
     const end = times[index + 1] ?? Math.max(durationSec, time + 0.001);
     return `${timestamp(start)} --> ${timestamp(end)}\n${place(index, tile)}`;

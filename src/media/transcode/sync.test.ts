@@ -16,13 +16,13 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** When the picture turns white and when the sound begins, in seconds. */
+/** Returns the times at which the video turns white and the audio starts, in seconds. */
 async function flashAndBeep(made: Made): Promise<{ flashSec: number; beepSec: number }> {
   const name = made.renditions[0]?.name ?? '';
   const look = ['-vf', "select='gt(scene,0.3)',metadata=print:file=-", '-an', '-f', 'null', '-'];
   const seen = await output(['-i', made.path(name), ...look]);
   const listen = ['-af', 'silencedetect=n=-30dB:d=0.2', '-vn', '-f', 'null', '-'];
-  // As it lies in the file, with the true time of its first packet: not all players read edit lists.
+  // Raw time in the file, that of its first packet: not all players read edit lists.
   const [firstSec = Number.NaN] = await packetTimes(made.path('audio'), 'a:0');
   const audio = join(made.outDir, 'audio.mp4');
   const names = [
@@ -43,7 +43,7 @@ async function output(args: string[]): Promise<string> {
   return stdout + stderr;
 }
 
-/** A flash and a beep at 1.2 s; each track may begin later than the file. */
+/** Returns arguments for a flash and a beep at 1.2 s; each track may begin later than the file. */
 function flashing(videoLate: number, soundLate: number): string[] {
   const flash = `color=black:s=160x90:r=25:d=${2.4 - videoLate},drawbox=c=white:t=fill:enable='gte(t,${1.2 - videoLate})'`;
   const beep = `aevalsrc='gte(t,${1.2 - soundLate})*sin(6000*t)':s=48000:d=${2.4 - soundLate}`;
@@ -77,7 +77,7 @@ for (const [name, videoLate, soundLate, codec, container] of [
   });
 }
 
-test('sync: the cuts of all rungs are the same ones, to the last of two minutes at 29.97', async () => {
+test('sync: all rungs are cut at the same times, to the last of two minutes at 29.97 fps', async () => {
   const rate = 30_000 / 1001;
   const args = [...pictures('64x36', '30000/1001', 120), '-c:v', 'mpeg4', '-q:v', '20', 'ntsc.mkv'];
   const input = await make(dir, ...args);
@@ -113,7 +113,7 @@ test('sync: the cuts of all rungs are the same ones, to the last of two minutes 
   assert.deepEqual(frames, [3597, 1799, 1199]);
 });
 
-test('sync: rungs of 144 frames a second are cut alike, also by different runs', async () => {
+test('sync: rungs of 144 fps are cut alike, also by different runs', async () => {
   const input = await make(dir, ...pictures('64x480', 144, 7), '-c:v', 'mpeg4', '-q:v', '25', 'fast.mp4');
   const transcoder = testTranscoder();
   const signal = AbortSignal.timeout(30_000);

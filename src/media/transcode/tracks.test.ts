@@ -30,7 +30,7 @@ START=1000
 END=2000
 `;
 
-/** A track of pictures that shows none: one composition without objects, and its end. */
+/** Builds an empty PGS subtitle track: one composition without objects, and its end. */
 function emptyPgs(): Buffer {
   const segment = (type: number, payload: number[]) => {
     const head = Buffer.alloc(13);
@@ -80,14 +80,14 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true, force: true }));
 
-/** Of a tone, by how often its wave passes zero. */
+/** Measures the frequency of a tone by its zero crossings. */
 async function hertz(name: string): Promise<number> {
   const args = ['-v', 'info', '-i', made.path(name), '-af', 'pan=mono|c0=c0,astats', '-f', 'null', '-'];
   const { stderr } = await run('ffmpeg', ['-nostdin', '-hide_banner', ...args]);
   return Number(/Zero crossings rate: ([\d.]+)/.exec(stderr)?.[1]) * 24_000;
 }
 
-test('every sound of a file is kept, what plays by default first, and surround beside stereo', async () => {
+test('every audio track of a file is included, the default one first, and surround in addition to stereo', async () => {
   assert.deepEqual(
     made.source.audio.map(({ codec, channels, language, title, isDescription, canCopy }) => {
       return [codec, channels, language, title, isDescription, canCopy];
@@ -120,7 +120,7 @@ test('every sound of a file is kept, what plays by default first, and surround b
   }
 });
 
-test('a long title ends with a whole character, which a database takes', async () => {
+test('a long title is truncated at a whole character, which a database accepts', async () => {
   const [title, chapter] = [99, 199].map((count) => `${'a'.repeat(count)}\u{1F600}`);
   const marks = `;FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=900\ntitle=${chapter}\n`;
   await writeFile(join(dir, 'long.ini'), marks);
@@ -131,7 +131,7 @@ test('a long title ends with a whole character, which a database takes', async (
   assert.deepEqual([audio[0]?.title, chapters[0]?.title], ['a'.repeat(99), 'a'.repeat(199)]);
 });
 
-test('captions, their purpose and chapters come out of the file, and what cannot be kept is named', async () => {
+test('captions, their purpose and chapters are extracted, and omitted parts are listed', async () => {
   const { captions, chapters, notes } = made.source;
   assert.deepEqual(
     captions.map(({ language, isDefault, isForced, isSdh }) => [language, isDefault, isForced, isSdh]),
@@ -146,7 +146,7 @@ test('captions, their purpose and chapters come out of the file, and what cannot
     ['Opening', 'Chapter 2'],
   );
   assert.equal(chapters[0]?.startSec, 0);
-  // The file begins a packet of sound before its pictures.
+  // The audio of the file starts one packet before the video.
   assertNear(chapters[1]?.startSec ?? 0, 1, 0.025, 'the second chapter');
   assert.deepEqual(
     notes.map(({ code, message }) => [code, message.split(' ').slice(0, 3).join(' ')]),
@@ -165,7 +165,7 @@ test('captions, their purpose and chapters come out of the file, and what cannot
     assertNear(Number(from) - made.source.zeroSec, 0.5, 0.002, 'it begins');
     assertNear(Number(to) - made.source.zeroSec, 1.5, 0.002, 'it ends');
   }
-  // A track that is not there fails alone.
+  // A missing track does not affect the others.
   const [first] = captions;
   assert.ok(first);
   const source = { ...made.source, captions: [first, { ...first, streamIndex: 30 }] };

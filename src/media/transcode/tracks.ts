@@ -5,7 +5,7 @@ import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
 import { languageOf, titleOf } from './audio.ts';
 import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 
-/** docs/concepts/videos.md: more are not kept. */
+/** Maximum number of chapters (docs/concepts/videos.md). */
 const MAX_CHAPTERS = 200;
 const MAX_TITLE = 200;
 
@@ -13,14 +13,14 @@ interface Kept {
   report: ProbeReport;
   video: ProbedStream;
   audio: readonly ProbedStream[];
-  /** Cover art and the like: nobody misses it. */
+  /** Reports whether the stream is cover art or similar, which is omitted without a note. */
   isStill(stream: ProbedStream): boolean;
-  /** What counts as 0, on the clock of the file. */
+  /** Time of zero, on the clock of the file. */
   zeroSec: number;
   durationSec: number;
 }
 
-/** What comes with the pictures and the sound, and what of the file is left out. */
+/** Describes captions and chapters, and the omitted parts of the file. */
 export function describeTracks(kept: Kept): Pick<SourceInfo, 'captions' | 'chapters' | 'notes'> {
   const { streams } = kept.report;
   const chapters = chaptersOf(kept);
@@ -42,7 +42,7 @@ function isText({ codec_type, codec_name = '' }: ProbedStream): boolean {
   return codec_type === 'subtitle' && isTextCaption(codec_name);
 }
 
-/** Many files tell by the title alone what captions are for. */
+/** Many files declare the purpose of captions only in the title. */
 const SDH = /\b(?:sdh|cc|hearing[ -]impaired)\b/i;
 const FORCED = /\bforced\b/i;
 
@@ -97,7 +97,7 @@ function notRead(stream: ProbedStream, codec: string): ProcessingNote {
   return { code: 'CAPTIONS_LEFT_OUT', message };
 }
 
-/** `Track 3 (German)`, as those who made the file find it. */
+/** Returns the name that the file's owner sees, such as `Track 3 (German)`. */
 function nameOf(stream: ProbedStream): string {
   const language = languageOf(stream);
   const name = titleOf(stream) ?? (language === null ? null : englishName(language));

@@ -2,10 +2,10 @@ import type { WebpFrame } from './webp.ts';
 
 const CHANNELS = 4;
 const OPAQUE = 255;
-/** So many pixels are laid down before others have their turn: some milliseconds. */
+/** Pixels drawn before yielding to the event loop: a few milliseconds of work. */
 const STRIPE_PIXELS = 250_000;
 
-/** What an animation shows at a moment, in RGBA, over white. */
+/** Current frame of an animation, in RGBA, over white. */
 export class WebpCanvas {
   readonly pixels: Buffer;
   readonly #width: number;
@@ -16,7 +16,7 @@ export class WebpCanvas {
     this.pixels = Buffer.alloc(width * height * CHANNELS, OPAQUE);
   }
 
-  /** @param picture its pixels in RGBA. */
+  /** @param picture pixels in RGBA. */
   async draw(frame: WebpFrame, picture: Buffer): Promise<void> {
     this.#begin(frame);
     const rows = Math.max(1, Math.floor(STRIPE_PIXELS / frame.width));
@@ -27,7 +27,7 @@ export class WebpCanvas {
     }
   }
 
-  /** The same for a large frame, whose pixels are given piece by piece to what is returned. */
+  /** Draws a large frame incrementally: its pixels are passed in chunks to the returned function. */
   painter(frame: WebpFrame): (bytes: Buffer) => void {
     this.#begin(frame);
     const line = Buffer.alloc(frame.width * CHANNELS);
@@ -62,7 +62,7 @@ export class WebpCanvas {
     }
   }
 
-  /** @param begin where the row is in what was given. */
+  /** @param begin offset of the row in `picture`. */
   #drawRow(frame: WebpFrame, row: number, picture: Buffer, begin: number): void {
     const { pixels } = this;
     const bytes = frame.width * CHANNELS;

@@ -1,15 +1,16 @@
 import type { WebpAnimation } from './webp.ts';
 
-/** So short a beat is still one that is encoded: 60 pictures a second. */
+/** Minimum interval that is encoded: 60 frames per second. */
 const LEAST_BEAT_MS = 16;
-/** Of an animation without a beat of its own: no picture moves by more than half of it. */
+/** Interval for an animation without a common one: no frame moves by more than half of it. */
 const OWN_BEAT_MS = 20;
-/** What may be repeated, in pixels: some seconds of work. */
+/** Maximum pixels for repeated frames: a few seconds of work. */
 const MOST_REPEATED = 3e9;
 
 /**
- * When each picture is sent to the encoder, in milliseconds; again and again while it stands, where that is not too
- * much, so that a few pictures of different lengths have a beat, too, and the last one its end.
+ * Yields the times, in milliseconds, at which each frame is sent to the encoder. Frames are repeated while
+ * they are shown, unless that costs too much, so that frames of different durations have a constant rate, and
+ * the last one an end.
  */
 export function* frameTimes({ width, height, frames }: WebpAnimation): Generator<number[]> {
   const common = frames.reduce((all, { durationMs }) => gcd(all, durationMs), 0);
@@ -17,14 +18,14 @@ export function* frameTimes({ width, height, frames }: WebpAnimation): Generator
   const totalMs = frames.reduce((sum, { durationMs }) => sum + durationMs, 0);
   const isRepeated = (totalMs / beatMs) * width * height <= MOST_REPEATED;
   let startMs = 0;
-  // One picture after the other: a small animation may stand for hours.
+  // Frame by frame: a small animation may be shown for hours.
   for (const [index, { durationMs }] of frames.entries()) {
     const endMs = startMs + durationMs;
     const isLast = index === frames.length - 1;
     const stepMs = isRepeated ? beatMs : durationMs;
     const times: number[] = [];
     for (let atMs = startMs; atMs < endMs; atMs += stepMs) times.push(atMs);
-    // The end is told by the last of them and the beat.
+    // The end follows from the last time and the interval.
     if (isLast && times.length > 1) times.splice(-1, 1, endMs - stepMs);
     startMs = endMs;
     yield times;

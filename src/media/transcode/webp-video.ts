@@ -10,25 +10,28 @@ import { frameTimes } from './webp-times.ts';
 
 const CHANNELS = 4;
 const GB = 2 ** 30;
-/** Pictures that are decoded at once: their pixels wait in memory; those of a larger one go to their places as they come. */
+/**
+ * Maximum batch of decoded frames: their pixels are buffered; those of a larger frame are drawn as they
+ * arrive.
+ */
 const BATCH_BYTES = 64 * 2 ** 20;
 const BATCH_FRAMES = 250;
 const DECODE_CPU_SEC = 120;
 const LIMITS = { memoryBytes: 8 * GB, cpuSec: DECODE_CPU_SEC, fileBytes: 2 ** 20 };
-/** Of the first track, at the time of its cluster, a keyframe. */
+/** Block header: first track, at the time of its cluster, a keyframe. */
 const BLOCK_HEAD = Buffer.from([0x81, 0, 0, 0x80]);
 
 interface Conversion {
   path: string;
-  /** Exists, and belongs to this run alone. */
+  /** Directory that exists and is exclusive to this run. */
   dir: string;
   signal: AbortSignal;
 }
 
 /**
- * An animated WebP, which ffmpeg does not read, as a video that it does, without a loss that the eye could see and with every
- * picture at its time (docs/decisions/transcoding.md#animated-webp). Its pictures are decoded one by one under the guard, and laid over
- * each other here.
+ * Converts an animated WebP, which ffmpeg cannot read, to a video that it can, visually lossless and with
+ * every frame at its time (docs/decisions/transcoding.md#animated-webp). Its frames are decoded one by one
+ * under the guard, and composited here.
  *
  * @returns the path of the video in `dir`.
  * @throws {MediaFileError}
@@ -89,7 +92,7 @@ function* batches(frames: readonly WebpFrame[]): Generator<WebpFrame[]> {
   if (batch.length > 0) yield batch;
 }
 
-/** The pixels of some frames, one after the other, each in its own size. */
+/** Decodes the pixels of consecutive frames, each in its own size. */
 async function decodeAll(
   tools: Tools,
   file: FileHandle,
@@ -109,7 +112,7 @@ interface Decoding extends Pick<Conversion, 'dir' | 'signal'> {
   onPixels: (bytes: Buffer) => void;
 }
 
-/** @throws {MediaFileError} where there are more or fewer of them than the container says. */
+/** @throws {MediaFileError} when there are more or fewer of them than the container declares. */
 async function decode(
   tools: Tools,
   file: FileHandle,
@@ -130,7 +133,7 @@ async function decode(
     args: [
       ...['-hide_banner', '-nostats', '-v', 'warning', '-nostdin', '-threads', String(tools.threads)],
       ...webpGuard(path),
-      // Every picture as it is: the first one does not say how large the others are.
+      // Frames keep their size: the first one does not determine the size of the others.
       ...['-map', '0:v:0', '-fps_mode', 'passthrough', '-autoscale', '0'],
       ...['-f', 'rawvideo', '-pix_fmt', 'rgba', 'pipe:1'],
     ],
@@ -150,7 +153,7 @@ interface Encoding extends Pick<Conversion, 'dir' | 'signal'> {
   pictures: (stdin: Writable) => Promise<void>;
 }
 
-/** Pictures of ours in, a file out; whichever side fails ends the other. */
+/** Encodes the composited frames to a file; a failure on either side ends the other. */
 async function encode(
   tools: Tools,
   { width, height, frames }: WebpAnimation,
@@ -191,12 +194,12 @@ async function encode(
   return join(dir, name);
 }
 
-/** Lossless pictures are large, and quickly made. */
+/** Returns the encoder limits: lossless frames are large and fast to encode. */
 function encoderLimits(pixels: number) {
   return { memoryBytes: 8 * GB, cpuSec: 300 + pixels / 5e6, fileBytes: 64 * GB };
 }
 
-/** Until all of it is written, so that its memory can be used again; not to one that is gone. */
+/** Resolves when everything is written, so that the memory can be reused; ignores a closed stream. */
 async function send(stdin: Writable, bytes: Buffer, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (stdin.destroyed) throw new Error('the encoder is gone');
@@ -221,7 +224,7 @@ function headOf({ width, height }: WebpAnimation): Buffer {
   return matroskaHead([element(ID.trackEntry, [...trackIds(1, 1, 'V_UNCOMPRESSED'), video])]);
 }
 
-/** What stands before the pixels of a picture. */
+/** Returns the headers before the pixels of a frame. */
 function clusterHead(atMs: number, pixelBytes: number): Buffer {
   const time = number(ID.clusterTimestamp, atMs);
   const block = [elementHead(ID.simpleBlock, BLOCK_HEAD.length + pixelBytes), BLOCK_HEAD];

@@ -32,7 +32,7 @@ async function copied(path: string): Promise<string> {
   return copy;
 }
 
-/** The pictures of a file in RGB. */
+/** Returns the frames of a file in RGB. */
 async function rgb(path: string): Promise<Buffer> {
   const args = ['-v', 'error', '-i', path, '-map', '0:v', '-fps_mode', 'passthrough'];
   const raw = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
@@ -40,7 +40,7 @@ async function rgb(path: string): Promise<Buffer> {
   return stdout;
 }
 
-/** The largest difference of any two colours. */
+/** Returns the largest difference between two colors. */
 function farthest(one: Buffer, other: Buffer): number {
   assert.equal(one.length, other.length);
   return one.reduce((most, value, at) => Math.max(most, Math.abs(value - (other[at] ?? 0))), 0);
@@ -49,7 +49,7 @@ function farthest(one: Buffer, other: Buffer): number {
 const MOVING = ['-f', 'lavfi', '-i', 'testsrc=s=97x61:r=10:d=2'];
 const LOSSLESS = ['-c:v', 'libwebp_anim', '-lossless', '1', '-loop', '0'];
 
-test('an animation is a silent video, with every picture as it was and at its time', async () => {
+test('an animation becomes a silent video, with every frame unchanged and at its time', async () => {
   const picked = ['-vf', "select='not(mod(n,5))'", '-fps_mode', 'passthrough'];
   const path = await make(dir, ...MOVING, ...picked, ...LOSSLESS, 'times.webp');
   assert.equal(await transcoder.needsCopy(path, within()), true);
@@ -85,7 +85,7 @@ test('an animation is a silent video, with every picture as it was and at its ti
   assert.deepEqual([made?.width, made?.height], [96, 60]);
 });
 
-test('one with a beat keeps it', async () => {
+test('an animation with a constant interval keeps it', async () => {
   const copy = await copied(await make(dir, ...MOVING, ...LOSSLESS, 'beat.webp'));
   const source = await transcoder.probe(copy, within());
   assert.deepEqual(
@@ -94,7 +94,7 @@ test('one with a beat keeps it', async () => {
   );
 });
 
-test('small, transparent and cleared pictures are laid over each other, over white', async () => {
+test('small, transparent and cleared frames are composited over white', async () => {
   const color = (name: string, size: string) => [
     '-f',
     'lavfi',
@@ -128,7 +128,7 @@ test('small, transparent and cleared pictures are laid over each other, over whi
   const copy = await copied(path);
   assert.deepEqual(await packetTimes(copy), [0, 0.05, 0.1, 0.15, 0.2, 0.25]);
   const pixels = await rgb(copy);
-  // The second one stands twice as long as the others.
+  // The second frame is shown twice as long as the others.
   const at = (shown: number, x: number, y: number, picture = shown > 1 ? shown + 1 : shown) => [
     ...pixels.subarray((picture * 200 + y * 20 + x) * 3, (picture * 200 + y * 20 + x) * 3 + 3),
   ];
@@ -153,7 +153,7 @@ test('small, transparent and cleared pictures are laid over each other, over whi
   }
 });
 
-test('of a large animation little more than one picture is in memory', async () => {
+test('a large animation needs memory for little more than one frame', async () => {
   const size = [7680, 2304] as const;
   const color = ['-f', 'lavfi', '-i', `color=red:s=${size.join('x')}:r=1:d=1,format=rgba`];
   const coded = ['-frames:v', '1', '-c:v', 'libwebp', '-lossless', '1', '-compression_level', '0'];
@@ -172,7 +172,7 @@ test('of a large animation little more than one picture is in memory', async () 
   assert.deepEqual(await packetTimes(copy), [0, 0.1]);
 });
 
-test('what is damaged, too large or does not move is refused', async () => {
+test('files that are damaged, too large or not animated are rejected', async () => {
   const path = await make(dir, ...MOVING, ...LOSSLESS, 'whole.webp');
   const whole = await readFile(path);
   const changed = (change: (bytes: Buffer) => Buffer | undefined) => {
@@ -186,7 +186,7 @@ test('what is damaged, too large or does not move is refused', async () => {
     { at: [0, 0], size: [97, 61], ms: 100 },
     chunk('VP8L', picture, Buffer.alloc(2 ** 16)),
   );
-  /** Every picture stands for hours. */
+  /** Extends every frame to hours. */
   const stretch = (bytes: Buffer) => {
     for (let at = 12; at < bytes.length; at = nextAt(bytes, at)) {
       if (bytes.toString('latin1', at, at + 4) === 'ANMF') bytes.writeUIntLE(2 ** 24 - 1, at + 20, 3);
@@ -227,7 +227,7 @@ test('what is damaged, too large or does not move is refused', async () => {
   );
 });
 
-/** What an ffmpeg's WebP has beside its container. */
+/** Returns the image chunks of a WebP file written by ffmpeg, without the container. */
 async function chunkOf(path: string): Promise<Buffer> {
   const bytes = await readFile(path);
   const isExtended = bytes.toString('latin1', 12, 16) === 'VP8X';
@@ -269,7 +269,7 @@ function animation([width, height]: [number, number], frames: readonly Buffer[])
   return chunk('RIFF', Buffer.from('WEBP'), chunk('VP8X', head), chunk('ANIM', Buffer.alloc(6)), ...frames);
 }
 
-/** Where the chunk after the one at this place begins. */
+/** Returns the offset of the next chunk. */
 function nextAt(bytes: Buffer, at: number): number {
   const length = bytes.readUInt32LE(at + 4);
   return at + 8 + length + (length % 2);

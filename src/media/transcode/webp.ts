@@ -5,22 +5,23 @@ import { checkDuration } from './probe.ts';
 import { corruptInputError } from './run.ts';
 
 /**
- * Reads the container of an animated WebP (https://developers.google.com/speed/webp/docs/riff_container): what is in the
- * pictures, only the decoder looks at.
+ * Parser for the container of an animated WebP
+ * (https://developers.google.com/speed/webp/docs/riff_container); the contents of frames are left to the
+ * decoder.
  */
 
-/** One picture of the animation, somewhere on its canvas. */
+/** Frame of the animation, positioned on its canvas. */
 export interface WebpFrame {
   x: number;
   y: number;
   width: number;
   height: number;
   durationMs: number;
-  /** It covers what is there, instead of being laid over it by its transparency. */
+  /** The frame replaces the pixels below it instead of being alpha-blended. */
   covers: boolean;
-  /** Its place is empty again before the next one. */
+  /** The area of the frame is cleared before the next one. */
   clears: boolean;
-  /** Where its bytes are in the file, with the heads of their chunks. */
+  /** Byte ranges in the file, including the chunk headers. */
   parts: readonly Span[];
   hasAlphaPlane: boolean;
 }
@@ -41,19 +42,21 @@ const WITH_ALPHA = 0x10;
 const HEAD_BYTES = 30;
 const CHUNK_HEAD_BYTES = 8;
 const ANMF_HEAD_BYTES = 16;
-/** docs/concepts/plans.md: 8K, standing or lying. */
+/** Maximum long side (docs/concepts/plans.md): 8K, landscape or portrait. */
 const MAX_LONG_SIDE = 7680;
 const MAX_SHORT_SIDE = 4320;
-/** Of the whole file, those inside pictures among them. */
+/** Maximum chunks of the whole file, including those inside frames. */
 const MAX_CHUNKS = 500_000;
-/** No coding makes a picture much larger than its pixels are: what is, is read by nobody. */
+/**
+ * Maximum bytes per pixel: coded frames are never much larger than their pixels, so larger ones are not read.
+ */
 const PIXEL_MAX_BYTES = 8;
 const PICTURE_LEAST_BYTES = 2 ** 16;
-/** Of a picture, in memory at a time. */
+/** Part of a frame in memory at a time. */
 const PIECE_BYTES = 2 ** 20;
-/** A file that has less of what its header promises is no video (docs/guides/processing.md#truncated-files). */
+/** Minimum share of the declared length (docs/guides/processing.md#truncated-files). */
 const ENOUGH = 0.95;
-/** What shows a picture for so long at most means something else, and browsers know what. */
+/** Frame duration up to which browsers use `UNHURRIED_MS` instead. */
 const HASTE_MS = 10;
 const UNHURRIED_MS = 100;
 
@@ -111,7 +114,7 @@ async function reading<T>(path: string, work: (file: FileHandle) => Promise<T>):
   }
 }
 
-/** So many bytes from there on, or null where the file has less. */
+/** Reads exactly `bytes` bytes; null when the file is shorter. */
 async function read(file: FileHandle, at: number, bytes: number): Promise<Buffer | null> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, at);
   return bytesRead === bytes ? buffer : null;
@@ -127,11 +130,11 @@ function isChunk(bytes: Buffer, at: number, name: string): boolean {
 
 interface ChunkReader {
   file: FileHandle;
-  /** A file can have a chunk for every eight of its bytes. */
+  /** Remaining chunks: a file can have one for every eight of its bytes. */
   chunksLeft: number;
 }
 
-/** Those that are whole. @yields where what is in them begins, and its length. */
+/** Yields complete chunks only. @yields the offset and length of the content. */
 async function* chunks(
   reader: ChunkReader,
   from: number,
@@ -173,7 +176,7 @@ async function readFrame(
       hasAlphaPlane = true;
     } else if (part.name === 'VP8 ' || part.name === 'VP8L') {
       const size = await pictureSize(file, part.name, part.at);
-      // What is decoded is laid on the canvas by what the frame says.
+      // The decoded image is drawn with the size in the frame header.
       if (size.width !== width || size.height !== height) throw corruptInputError();
       parts.push(span);
       const durations = durationMs <= HASTE_MS ? UNHURRIED_MS : durationMs;

@@ -17,7 +17,7 @@ export interface WhepManagerOptions {
   ffmpeg: FfmpegProgram;
   /** The Opus of publishes by WHIP. */
   direct: Pick<OpusPassthrough, 'listen'>;
-  /** How Janus is reached. */
+  /** File with the connection data of Janus. */
   linkFile: string;
   /** Maximum viewers of this node, and of one stream. */
   limits: { viewers: number; perStream: number };

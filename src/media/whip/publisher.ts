@@ -23,7 +23,7 @@ export interface PublisherOptions {
   ffmpeg: FfmpegProgram;
   /** Receiver of the original audio, in addition to the publish. */
   sound: Pick<OpusPassthrough, 'tell'>;
-  /** How Janus is reached. */
+  /** File with the connection data of Janus. */
   linkFile: string;
   log: Logger;
 }

@@ -13,7 +13,7 @@ export interface WhipManagerOptions {
   ffmpeg: FfmpegProgram;
   /** Receiver of the original audio, in addition to the publish. */
   sound: Pick<OpusPassthrough, 'tell'>;
-  /** How Janus is reached. */
+  /** File with the connection data of Janus. */
   linkFile: string;
   log: Logger;
 }

@@ -89,7 +89,7 @@ function rtpAac(input: Buffer): void {
 
 function rtpH264(input: Buffer): void {
   const parameters = new Map([['sprop-parameter-sets', 'Z0LAHtkA,aM48gA==']]);
-  // Two pictures may end with a packet, each behind a header.
+  // Two frames may end with a packet, each with a header.
   depacketize(input, 4, (onTag) => new H264Depacketiser(parameters, onTag));
 }
 

@@ -49,7 +49,7 @@ function createSession(onError: (error: unknown) => void): PublishSession {
       onEnd: async () => {},
     },
     clock: systemClock,
-    // What the connection catches and logs is a fault all the same.
+    // Errors that the connection catches and logs also count as faults.
     log: Object.assign(Object.create(NO_LOG), { error: onError }),
     onEnded: detach,
   });

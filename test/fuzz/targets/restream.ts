@@ -20,7 +20,7 @@ const ADDRESS: PushUrl = {
 };
 const MAX_LOSSES = 512;
 
-/** What a server replies to a publish, and to a play. */
+/** Fuzzes the replies of a server to a publish and to a play. */
 async function replies(input: Buffer): Promise<void> {
   for (const isPlay of [false, true]) {
     const socket = new FakeSocket();
@@ -28,7 +28,7 @@ async function replies(input: Buffer): Promise<void> {
     new RtmpClient({
       ...{ socket, address: ADDRESS, streamKey: 'a', onAccepted() {} },
       onFailure(failure) {
-        // The words for what nobody has thought of.
+        // Message of unexpected errors.
         if (failure.message === toPushError(new Error('any')).message) fault = failure;
         socket.destroy();
       },

@@ -7,7 +7,7 @@ import { readRoomAnswer, readRoomOffer } from '../../../src/media/rooms/janus/ro
 import { forJanus } from '../../../src/media/whip/janus-offer.ts';
 import { assertPublishable, InvalidOfferError, readOffer } from '../../../src/media/whip/offer.ts';
 
-/** For what is written: it has some lines more than what was read. */
+/** Limits for written descriptions, which have some lines more than the parsed ones. */
 const NO_LIMITS = { maxBytes: 1e9, maxLines: 1e9, maxSections: 1e9 };
 const VIEWER = { canPublish: false, canSubscribe: true, canPublishData: false, canScreenShare: false };
 const SPEAKER = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
@@ -35,7 +35,10 @@ function assertForJanus(sdp: string): void {
   for (const line of sdp.split('\r\n')) assert.ok(!/[\r\n\0]/.test(line) && Buffer.byteLength(line) <= 512);
 }
 
-/** Fuzz targets of session descriptions: what is written is what was read, and only refusals are thrown. */
+/**
+ * Fuzz targets of session descriptions: writing and parsing are inverse, and invalid input throws only
+ * rejections.
+ */
 export const targets: Record<string, (input: Buffer) => void | Promise<void>> = {
   sdp(input) {
     const parsed = read(() => parseSdp(input.toString()), [SdpError]);

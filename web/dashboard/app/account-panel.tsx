@@ -9,8 +9,8 @@ import { discardAndLeave } from './sign-out.ts';
 const SCHEMES = ['auto', 'light', 'dark'] as const;
 
 /**
- * The button at the end of the header and what it opens: colours, language, and who is signed in. The browser's
- * own popover, as that of the library weighs 30 kB on every first load.
+ * Renders the account button at the end of the header and its panel: color scheme, language and the signed-in
+ * user. Uses the browser's popover because that of the library adds 30 kB to the first load.
  */
 export function AccountPanel() {
   const { t } = useTranslation();

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { chooseAccount, useAccount } from './account.ts';
 import { useSignedIn } from './session.ts';
 
-/** For whom this tab acts. */
+/** Selects the account that this tab acts for. */
 export default function AccountSwitch() {
   const { t } = useTranslation();
   const { accounts } = useSignedIn();

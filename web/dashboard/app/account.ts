@@ -1,19 +1,19 @@
 import { currentSession, type Session, useSignedIn } from './session.ts';
 import { confirmLeave } from './unsaved.ts';
 
-/** An account that the user may act for, and as what. */
+/** Account that the user may act for, with the user's role. */
 export type Account = Session['accounts'][number];
 
 const KEY = 'marquee.account';
 
-/** Of the tab, not of the browser: two tabs may act for two accounts side by side. */
+/** The selection belongs to the tab, not to the browser: two tabs may act for two accounts. */
 function accountOf({ accounts, user }: Session): Account {
   const chosen = sessionStorage.getItem(KEY);
   const own = { id: user.id, name: user.name ?? user.username, teamRole: 'OWNER' } as const;
   return accounts.find(({ id }) => id === chosen) ?? own;
 }
 
-/** Whom a call is for; a request says it in `X-Account-Id`. */
+/** Returns the account that requests are for; they carry it in `X-Account-Id`. */
 export function currentAccountId(): string | undefined {
   const session = currentSession();
   return session === null ? undefined : accountOf(session).id;
@@ -28,7 +28,7 @@ export function isOwnerClass({ teamRole }: Account): boolean {
   return teamRole === 'OWNER' || teamRole === 'ADMIN';
 }
 
-/** The page is loaded anew, so that nothing of the account before stays in memory, uploads included. */
+/** Reloads the page so that no data of the previous account stays in memory, uploads included. */
 export async function chooseAccount(id: string): Promise<void> {
   if (id === currentAccountId() || !(await confirmLeave())) return;
   sessionStorage.setItem(KEY, id);

@@ -1,10 +1,10 @@
-/** A refusal of the API (docs/errors.md), or that there was no answer: `code` is then `API_AWAY`. */
+/** Error response of the API (docs/errors.md), or a missing response: `code` is then `API_AWAY`. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
-  /** Of the body, dotted: `items.0.videoId`. */
+  /** Dotted path of the field in the request body: `items.0.videoId`. */
   readonly field: string | null;
-  /** What support asks for; null when there was no answer. */
+  /** Request ID that support asks for; null when there was no response. */
   readonly requestId: string | null;
   /** Everything that the error's body has. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export class ApiError extends Error {
     this.details = options.details ?? {};
   }
 
-  /** Nobody answered: the request may be made again, and nothing typed is wrong. */
+  /** Reports whether there was no response: the request may be retried, and its input is not at fault. */
   get isAway(): boolean {
     return this.code === API_UNREACHABLE;
   }
@@ -35,7 +35,7 @@ export class ApiError extends Error {
 
 export const API_UNREACHABLE = 'API_AWAY';
 
-/** The error that a refusing response holds. Refusals of sign-in limits have a plain string instead of an object. */
+/** Reads the error of a response. Errors of sign-in limits have a plain string instead of an object. */
 export async function readError(response: Response): Promise<ApiError> {
   const requestId = response.headers.get('X-SVC-Request-Id');
   const { status } = response;
@@ -56,7 +56,7 @@ export async function readError(response: Response): Promise<ApiError> {
   });
 }
 
-/** Whether the response is one of ours, and not that of a proxy before us. */
+/** Reports whether the response is from the API, and not from a proxy. */
 export function isEnvelope(response: Response): boolean {
   return response.headers.has('X-SVC-Request-Id');
 }
@@ -74,7 +74,7 @@ function errorOf(text: string): unknown {
   return Reflect.get(parsed(text), 'error');
 }
 
-/** A challenge of the second factor stands beside the error, everything else in it. */
+/** A second-factor challenge is next to the error object; all other details are inside it. */
 function detailsOf(text: string): Record<string, unknown> | null {
   const error = errorOf(text);
   return typeof error === 'object' && error !== null ? { ...parsed(text), ...error } : null;

@@ -9,7 +9,10 @@ import { BASE_URL } from './request.ts';
 import { showError } from './toasts.ts';
 import { send } from './transport.ts';
 
-/** What `send` makes of the document's answers: successes are returned, every refusal is thrown as one class. */
+/**
+ * The client's calls as `send` changes them: successes are returned, every error response is thrown as
+ * `ApiError`.
+ */
 type Calls = {
   [Path in keyof paths]: {
     [Method in keyof paths[Path]]: paths[Path][Method] extends { responses: infer Responses }
@@ -24,12 +27,15 @@ type Calls = {
   };
 };
 
-/** Tables and streams are asked for by name, where they are wanted. */
+/** Tables and streams are requested explicitly where needed. */
 type JsonOf<Response> = Response extends { content: { 'application/json': infer Body } }
   ? { content: { 'application/json': Body } }
   : Response;
 
-/** Calls outside of React: `await api.POST('/streams', { body })`. Refusals are thrown as `ApiError`. */
+/**
+ * Client for calls outside React: `await api.POST('/streams', { body })`. Error responses are thrown as
+ * `ApiError`.
+ */
 export const api = createFetchClient<Calls>({
   baseUrl: BASE_URL,
   fetch: send,
@@ -42,7 +48,7 @@ export const $api = createClient(api);
 declare module '@tanstack/react-query' {
   interface Register {
     defaultError: ApiError;
-    /** `errors: 'form'`: the form shows what is wrong (`app/form.ts`), so no toast does. */
+    /** `errors: 'form'`: the form shows the error (`app/form.ts`), so no toast does. */
     mutationMeta: { errors?: 'form' };
   }
 }
@@ -50,7 +56,7 @@ declare module '@tanstack/react-query' {
 export const queries = new QueryClient({
   defaultOptions: {
     queries: {
-      // Live and test are two worlds behind the same addresses.
+      // Live and test data have the same URLs, so the mode is part of the key.
       queryKeyHashFn: (key) => hashKey([currentMode(), ...key]),
       // Not left to the browser's idea of being online: the server may be on this machine.
       networkMode: 'always',

@@ -44,12 +44,15 @@ function Prompts() {
   return wasNeeded && <PromptDialogs />;
 }
 
-/** What is needed when something goes wrong, which may be the network: it must be here by then. */
+/**
+ * Preloads the modules needed when something fails: the failure may be the network, and they could not be
+ * loaded then.
+ */
 function loadLater(): void {
   loadPrompts().catch(() => {});
 }
 
-/** The pages, as soon as it is known who is signed in. */
+/** Renders the pages once the session is known. */
 function Pages() {
   const { t } = useTranslation();
   const [isKnown, setKnown] = useState(false);
@@ -63,14 +66,14 @@ function Pages() {
           setKnown(true);
           loadLater();
         },
-        // The banner says that the API is away, and tries again.
+        // The banner shows that the API is unavailable, and retries.
         () => {},
       );
     };
     load();
     onReconnect(() => {
       load();
-      // A page whose code did not come is asked for again.
+      // Retries a page whose code could not be loaded.
       void router.invalidate();
     });
   }, []);

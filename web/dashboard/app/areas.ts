@@ -19,7 +19,7 @@ import { team } from '../pages/team/index.ts';
 import { videos } from '../pages/videos/index.ts';
 import { webhooks } from '../pages/webhooks/index.ts';
 
-/** Every area, in the order of the navigation: its group first, then as they stand here. */
+/** All areas in the order of the navigation: by group, then in the order of this list. */
 export const areas = [
   auth,
   home,

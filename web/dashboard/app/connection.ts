@@ -3,7 +3,7 @@ import { Store, useStore } from './store.ts';
 const RETRY_MS = 2000;
 const HEALTH = '/api/v1/health';
 
-/** Whether the API was away at the last try; while it is, it is asked every two seconds. */
+/** Whether the API was unavailable at the last request; while it is, it is polled every two seconds. */
 const away = new Store(false);
 const returned = new Set<() => void>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -12,19 +12,19 @@ export function useIsOffline(): boolean {
   return useStore(away);
 }
 
-/** Runs when the API answers again. */
+/** Registers a listener for when the API is available again. */
 export function onReconnect(listener: () => void): void {
   returned.add(listener);
 }
 
-/** A request had no answer. */
+/** Records that a request got no response. */
 export function markOffline(): void {
   if (away.get()) return;
   away.set(true);
   timer = setTimeout(retryNow, RETRY_MS);
 }
 
-/** A request had an answer. */
+/** Records that a request got a response. */
 export function markOnline(): void {
   if (!away.get()) return;
   clearTimeout(timer);
@@ -32,13 +32,13 @@ export function markOnline(): void {
   for (const listener of returned) listener();
 }
 
-/** Asks at once, and goes on asking while there is no answer. */
+/** Checks the server immediately, and keeps checking until it responds. */
 export async function retryNow(): Promise<void> {
   clearTimeout(timer);
   if (!(await isServerReachable())) timer = setTimeout(retryNow, RETRY_MS);
 }
 
-/** Whether the server answers now; the banner follows. */
+/** Reports whether the server responds now, and updates the banner. */
 export async function isServerReachable(): Promise<boolean> {
   const found = await fetch(HEALTH, { cache: 'no-store' }).then(
     ({ ok }) => ok,

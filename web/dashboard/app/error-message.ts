@@ -1,7 +1,9 @@
 import i18next, { t } from 'i18next';
 import { ApiError } from './api-error.ts';
 
-/** What went wrong in words: ours where we have some for the code, else those of the API, which are English. */
+/**
+ * Returns the message for an error: the dashboard's own text for its code, otherwise the API's English one.
+ */
 export function errorMessage(error: unknown): string {
   if (!(error instanceof ApiError)) return t('error.unexpected');
   const key = `error.${error.code}`;

@@ -9,8 +9,8 @@ interface ErrorForm {
 }
 
 /**
- * For `onError` of a form's mutation, whose `meta` is `{ errors: 'form' }`: the words go to the input that
- * `error.field` names (or `fields` says for it), everything else to a toast.
+ * Returns an `onError` handler for a form whose mutation has `meta: { errors: 'form' }`. The message is shown
+ * at the input that `error.field` names (or that `fields` maps it to), any other error as a toast.
  */
 export function formErrors(form: ErrorForm, fields: Record<string, string> = {}): (error: unknown) => void {
   return (error) => {

@@ -33,7 +33,7 @@ export function isLanguage(tag: string): tag is Language {
   return tag in LANGUAGES;
 }
 
-/** Loads the words of the shell; those of an area come with it (`useTranslation('limits')`). */
+/** Loads the translations of the shell; those of an area are loaded with it (`useTranslation('limits')`). */
 export async function loadTranslations(): Promise<void> {
   i18next.on('languageChanged', (language) => {
     document.documentElement.lang = language;
@@ -62,7 +62,7 @@ export async function chooseLanguage(language: Language): Promise<void> {
   await i18next.changeLanguage(language);
 }
 
-/** For `Intl`: the browser's own region of the language that is shown (`en-GB`). */
+/** Returns the locale for `Intl`: the UI language with the browser's region (`en-GB`). */
 export function currentLocale(): string {
   const language = currentLanguage();
   return navigator.languages.find((tag) => tag.startsWith(language)) ?? language;

@@ -1,8 +1,9 @@
 const BYTES = 16;
 
 /**
- * Gives an `Idempotency-Key` for each content: a form that is sent again as it was, because nobody knows whether the
- * first request arrived, makes one thing and not two (docs/guides/idempotency.md).
+ * Returns a function that yields one `Idempotency-Key` per content. A form submitted again unchanged, because
+ * it is unknown whether the first request arrived, creates one resource, not two
+ * (docs/guides/idempotency.md).
  */
 export function createIdempotencyKeys(): (content: unknown) => string {
   let last = '';

@@ -3,9 +3,9 @@ import { API_UNREACHABLE, ApiError } from './api-error.ts';
 import { isServerReachable } from './connection.ts';
 
 /**
- * A page that is loaded when it is opened: `lazyPage(() => import('./limits-page.tsx'), 'LimitsPage')`. After an
- * upgrade, when its file is gone, the router loads the whole site anew; while the server is away that would leave
- * nothing, so the page says so instead.
+ * Defines a page that is loaded when it is opened: `lazyPage(() => import('./limits-page.tsx'),
+ * 'LimitsPage')`. When its file is gone after an upgrade, the router reloads the whole site; while the server
+ * is unavailable, the reload would leave an empty page, so the page shows an error instead.
  */
 export function lazyPage<Module extends object, Name extends keyof Module>(
   load: () => Promise<Module>,

@@ -1,23 +1,26 @@
 import { Store, useStore } from './store.ts';
 import { confirmLeave, hasUnsaved } from './unsaved.ts';
 
-/** The workspace that this tab looks at; a request says it in `X-Workspace-Mode`. */
+/** Mode of the workspace that this tab shows; requests carry it in `X-Workspace-Mode`. */
 export type Mode = 'live' | 'test';
 
 const KEY = 'marquee.mode';
 
-// Links in mails and notifications say which of the two they mean.
+// Links in emails and notifications carry the mode.
 const meant = new URLSearchParams(location.search).get('mode');
 if (meant === 'test' || meant === 'live') sessionStorage.setItem(KEY, meant);
 
-// Of the tab, not of the browser: two tabs may look at live and at test side by side.
+// The mode belongs to the tab, not to the browser: two tabs may show live and test.
 const store = new Store<Mode>(sessionStorage.getItem(KEY) === 'test' ? 'test' : 'live');
 
 export function currentMode(): Mode {
   return store.get();
 }
 
-/** The page is built anew, so it asks first where that loses something. */
+/**
+ * Selects the workspace mode, which remounts the page. Asks for confirmation first if unsaved changes would
+ * be lost.
+ */
 export function chooseMode(mode: Mode): void {
   if (mode === store.get()) return;
   const choose = () => {

@@ -14,7 +14,9 @@ const IconLink = createLink(
   ),
 );
 
-/** The way to the inbox, with how many are unread: asked for once a minute, and when the tab is looked at again. */
+/**
+ * Links to the inbox and shows the unread count, refetched once a minute and when the tab becomes visible.
+ */
 export function NotificationBell() {
   const { t } = useTranslation();
   const unread = $api.useQuery(
@@ -46,7 +48,7 @@ export function NotificationBell() {
   );
 }
 
-/** Whether the count went up since the page was opened or it last went down: only that is worth saying. */
+/** Reports whether the count rose since the page was opened or it last fell: only that is announced. */
 function useHasGrown(count: number | undefined): boolean {
   const [before, setBefore] = useState(count);
   const [hasGrown, setGrown] = useState(false);

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { WarningIcon } from '../components/icons.tsx';
 import { retryNow, useIsOffline } from './connection.ts';
 
-/** Says over every page that the API does not answer, until it does. */
+/** Shows above every page that the API is unavailable. */
 export function OfflineBanner() {
   const { t } = useTranslation();
   const isAway = useIsOffline();

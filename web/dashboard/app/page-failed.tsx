@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { PageHeader } from '../components/page-header.tsx';
 import { errorMessage } from './error-message.ts';
 
-/** A page that could not be shown: its code did not come, or it is broken. */
+/** Shown when a page failed: its code could not be loaded, or it threw an error. */
 export function PageFailed({ error, reset }: { error: unknown; reset: () => void }) {
   const { t } = useTranslation();
   const router = useRouter();

@@ -9,7 +9,10 @@ import { chooseMode } from './mode.ts';
 import { discardAndLeave } from './sign-out.ts';
 import { useVisibleAreas } from './visible-areas.ts';
 
-/** Everything by the keyboard: areas, what they offer, and the shell's own switches. `opened` counts how often it was asked for. */
+/**
+ * Renders the command palette: areas, their actions and the shell's own commands. `opened` counts how often
+ * it was opened.
+ */
 export default function PaletteDialog({ opened }: { opened: number }) {
   const { t } = useTranslation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: it opens whenever the count goes up.

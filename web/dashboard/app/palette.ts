@@ -4,7 +4,7 @@ import { Store, useStore } from './store.ts';
 
 const PaletteDialog = lazy(() => import('./palette-dialog.tsx'));
 
-/** How often it was asked for: it comes with its library on the first time, and opens on each. */
+/** Number of times the palette was opened. Its library is loaded on the first time. */
 const timesOpened = new Store(0);
 
 export function openPalette(): void {

@@ -1,19 +1,25 @@
 import { createContext, useContext } from 'react';
 import { type Account, isOwnerClass, useAccount } from './account.ts';
 
-/** What a page changes: what is shown to viewers, everything else of the account, or what is the person's own. */
+/**
+ * Kind of data that a page changes: content shown to viewers, other settings of the account, or the user's
+ * own data.
+ */
 export type Changing = 'content' | 'settings' | 'own';
 
-/** What the area of the page that is shown changes. */
+/** Kind of data changed by the area of the current page. */
 export const PageChanges = createContext<Changing>('settings');
 
-/** May the role in the team change this (docs/concepts/team.md#roles)? */
+/** Reports whether the account's team role may change this kind of data (docs/concepts/team.md#roles). */
 export function canEdit(account: Account, what: Changing): boolean {
   if (what === 'own' || isOwnerClass(account)) return true;
   return what === 'content' && account.teamRole === 'EDITOR';
 }
 
-/** The same of who is signed in: what they may not change is not offered. */
+/**
+ * Reports whether the signed-in user may change this kind of data. Actions they may not perform are not
+ * offered.
+ */
 export function useCanEdit(what?: Changing): boolean {
   const ofPage = useContext(PageChanges);
   return canEdit(useAccount(), what ?? ofPage);

@@ -9,7 +9,7 @@ import { usePrompt } from './prompts.ts';
 import { confirmPassword, useSession } from './session.ts';
 import { redirectToSignIn } from './sign-out.ts';
 
-/** The dialogs that stand over the page: sign in again, the password again, leave in spite of what is lost. */
+/** Renders the dialogs above the page: sign in again, confirm the password, leave with unsaved changes. */
 export default function PromptDialogs() {
   const { t } = useTranslation();
   const open = usePrompt();
@@ -40,8 +40,7 @@ export default function PromptDialogs() {
 }
 
 /**
- * The browser's own dialog: it is above those of the page, whose calls may be the ones that wait, and makes all
- * of them inert.
+ * Native dialog: it is above the page's own dialogs, whose calls may be waiting, and makes all of them inert.
  */
 function TopDialog({
   title,

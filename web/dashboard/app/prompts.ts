@@ -1,6 +1,6 @@
 import { Store, useStore } from './store.ts';
 
-/** What the user is asked for over the page, while calls wait for it, or before the page is left. */
+/** Dialog shown above the page while calls wait for it, or before the page is left. */
 export type Prompt = 'signIn' | 'password' | 'unsaved' | 'secret';
 
 interface Open {
@@ -16,9 +16,9 @@ export function usePrompt(): Open | null {
 }
 
 /**
- * Shows the dialog, one for all calls that ask at a time.
+ * Shows the dialog, once for all calls that need it at the same time.
  *
- * @returns whether the user did what was asked; false when the dialog was closed.
+ * @returns whether the user completed it; false when the dialog was closed.
  */
 export async function openPrompt(prompt: Prompt): Promise<boolean> {
   const current = open.get();

@@ -1,6 +1,6 @@
 import { Store, useStore } from './store.ts';
 
-/** What the headers of the last answer said about the limit on requests. */
+/** Rate limits reported by the headers of the last response. */
 export interface RateLimits {
   minute: { limit: number; remaining: number; resetAt: Date } | null;
   day: { limit: number; remaining: number; resetAt: Date } | null;

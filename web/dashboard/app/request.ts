@@ -3,22 +3,22 @@ import { markOffline, markOnline } from './connection.ts';
 import { currentMode } from './mode.ts';
 import { noteServerTime } from './server-clock.ts';
 
-/** The address that every call is below; the session is a cookie of this origin. */
+/** Base URL of every call; the session is a cookie of this origin. */
 export const BASE_URL = '/api/v1';
 
-/** What a proxy says when we are away. */
+/** Statuses that a proxy returns while the server is unavailable. */
 const PROXY_STATUSES = new Set([502, 503, 504]);
 
-/** What a call says of the session that the page believes in. */
+/** Session data of the page that a call carries. */
 interface Identity {
   csrfToken: string;
-  /** Left out by the calls that ask whose session it is. */
+  /** Omitted by calls that query the session. */
   accountId?: string;
 }
 
 /**
- * The headers that say which workspace is meant, of which account (another tab may have signed in as somebody
- * else), and that an act comes from this page.
+ * Returns the headers that name the workspace and its account (another tab may have signed in as a different
+ * user), and that prove that a change comes from this page.
  */
 export function headersFor(method: string, identity: Identity | null): Record<string, string> {
   const isRead = method === 'GET' || method === 'HEAD';
@@ -29,7 +29,10 @@ export function headersFor(method: string, identity: Identity | null): Record<st
   };
 }
 
-/** `fetch` that tells the banner of the missing API. @throws {ApiError} API_AWAY when there was no answer. */
+/**
+ * Calls `fetch`, and updates the banner of the unavailable API. @throws {ApiError} API_AWAY when there was no
+ * response.
+ */
 export async function fetchOrUnreachable(input: Request | string, init?: RequestInit): Promise<Response> {
   try {
     const response = await fetch(input, init);
@@ -62,7 +65,7 @@ export function request(
   });
 }
 
-/** `data` of an answer. @throws {ApiError} for a refusal. */
+/** Returns `data` of a response. @throws {ApiError} for an error response. */
 export async function dataOf<T>(response: Response): Promise<T> {
   if (!response.ok) throw await readError(response);
   const { data }: { data: T } = await response.json();

@@ -13,7 +13,7 @@ workspaceRoute.update({ component: Shell });
 const routes = areas.flatMap((area) => [...area.routes]);
 const isPublic = (route: (typeof routes)[number]) => route.options.getParentRoute() === publicRoute;
 
-/** Every other address, inside the frame. */
+/** Route of unknown paths, inside the frame. */
 const missingRoute = createRoute({
   getParentRoute: () => workspaceRoute,
   path: '$',

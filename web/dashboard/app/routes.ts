@@ -4,7 +4,7 @@ import { currentSession } from './session.ts';
 /** Above everything. Its frame and its not-found page are set in `router.tsx`. */
 export const rootRoute = createRootRoute();
 
-/** Parent of the pages that nobody needs a session for. */
+/** Parent of the pages that need no session. */
 export const publicRoute = createRoute({ getParentRoute: () => rootRoute, id: 'public' });
 
 /** Parent of all others: without a session it leads to the sign-in page, and from there back. */

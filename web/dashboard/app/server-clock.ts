@@ -3,7 +3,7 @@ const NOTHING_MS = 30_000;
 
 let aheadMs = 0;
 
-/** Takes the time from an answer: `Date` says when the server gave it. */
+/** Records the server's time from the `Date` header of a response. */
 export function noteServerTime(headers: Headers): void {
   const at = Date.parse(headers.get('date') ?? '');
   if (Number.isNaN(at)) return;

@@ -3,7 +3,7 @@ import { dataOf, request } from './request.ts';
 import type { Shape } from './shape.ts';
 import { Store, useStore } from './store.ts';
 
-/** Who is signed in, as `GET /auth/session` says. */
+/** Session as `GET /auth/session` returns it. */
 export type Session = Shape<'CurrentSession'>;
 export type RegistrationTerms = Shape<'RegistrationTerms'>;
 
@@ -17,21 +17,24 @@ export function useSession(): Session | null {
   return useStore(store);
 }
 
-/** The session of a page that nobody sees without one. @throws {Error} on other pages. */
+/** Returns the session on pages that require one. @throws {Error} on other pages. */
 export function useSignedIn(): Session {
   const session = useStore(store);
   if (session === null) throw new Error('this page needs a session');
   return session;
 }
 
-/** Asks who is signed in, and keeps it. @returns null when nobody is. @throws {ApiError} when the API is away. */
+/**
+ * Loads the session and stores it. @returns null when no user is signed in. @throws {ApiError} when the API
+ * is unavailable.
+ */
 export async function loadSession(): Promise<Session | null> {
   const session = await askSession();
   store.set(session);
   return session;
 }
 
-/** Asks who is signed in, and keeps it only when that is who the page is about. */
+/** Loads the session, and stores it only if its user is that of the page. */
 export async function renewSession(): Promise<Session | null> {
   const session = await askSession();
   if (session !== null && session.user.id === store.get()?.user.id) store.set(session);
@@ -41,7 +44,7 @@ export async function renewSession(): Promise<Session | null> {
 async function askSession(): Promise<Session | null> {
   const response = await call('GET', '/auth/session');
   if (response.status !== 401) return dataOf(response);
-  // A body that nobody reads keeps the request open.
+  // An unread body keeps the request open.
   await response.text();
   return null;
 }
@@ -62,21 +65,21 @@ export async function register(registration: Shape<'SessionRegister'>): Promise<
 
 export async function signOut(): Promise<void> {
   const response = await call('DELETE', '/auth/session');
-  // Without a session one is signed out already.
+  // A missing session means that the user is signed out already.
   if (!response.ok && response.status !== 401) throw await readError(response);
 }
 
-/** The password again, for acts that want it to be fresh. */
+/** Confirms the password for actions that require a recent confirmation. */
 export async function confirmPassword(password: string): Promise<void> {
   await dataOf(await call('POST', '/auth/session/password', { password }));
 }
 
-/** Mails the verification link again. */
+/** Sends the verification email again. */
 export async function resendVerification(): Promise<void> {
   await dataOf(await call('POST', '/auth/session/verification'));
 }
 
-/** Whether strangers may sign up here: all, those with an invitation, nobody. */
+/** Loads the registration terms: open to all, by invitation, or closed. */
 export async function loadRegistration(): Promise<RegistrationTerms> {
   return dataOf(await call('GET', '/auth/registration'));
 }

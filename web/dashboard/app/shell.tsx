@@ -23,7 +23,7 @@ import { useVisibleAreas } from './visible-areas.ts';
 const AccountSwitch = lazy(() => import('./account-switch.tsx'));
 const LooksOnly = lazy(() => import('../pages/team/read-only-notice.tsx'));
 
-/** What stands around every page of a signed-in user. */
+/** Renders the frame around every page of a signed-in user. */
 export function Shell() {
   const { t } = useTranslation();
   const mode = useMode();
@@ -82,7 +82,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
         <Suspense fallback={<PageSkeleton />}>
-          {/* Another workspace is another page: nothing of the one before stays on it. */}
+          {/* The key remounts the page for another workspace, so that no data of the previous one is shown. */}
           {!canEdit(account, changing) && <LooksOnly />}
           <PageChanges value={changing}>
             <Outlet key={mode} />

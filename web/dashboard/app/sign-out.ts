@@ -2,7 +2,10 @@ import { signOut } from './session.ts';
 import { showError } from './toasts.ts';
 import { confirmLeave } from './unsaved.ts';
 
-/** Where somebody else can sign in. The page is loaded anew, so that nothing of the account stays in memory. */
+/**
+ * Redirects to the sign-in, where a different user can sign in. Reloads the page so that no account data
+ * stays in memory.
+ */
 export function redirectToSignIn(): void {
   window.location.assign('/dashboard/sign-in');
 }

@@ -13,7 +13,7 @@ const MARQUEE: MantineColorsTuple = [
   '#7a3a04',
 ];
 
-/** From text to ground, warm as the public pages are. */
+/** Shades from text to background, in the warm tone of the public pages. */
 const DARK: MantineColorsTuple = [
   '#f5f1ec',
   '#d6cec6',
@@ -27,22 +27,22 @@ const DARK: MantineColorsTuple = [
   '#0a0908',
 ];
 
-/** The colours of badges, buttons and alerts whose words must be readable in both schemes. */
+/** Colors of badges, buttons and alerts whose text must be readable in both color schemes. */
 const TINTS = ['marquee', 'red', 'green', 'blue', 'yellow', 'orange', 'teal', 'grape', 'gray'];
 
 export const theme = createTheme({
   primaryColor: 'marquee',
   colors: { marquee: MARQUEE, dark: DARK },
-  // With the library's own shades white words on buttons do not reach the contrast of WCAG AA.
+  // The library's default shades do not give white button text the contrast that WCAG AA requires.
   primaryShade: 8,
   autoContrast: true,
-  // Where black and white words are equally readable.
+  // Luminance at which black and white text are equally readable.
   luminanceThreshold: 0.179,
   defaultRadius: 'md',
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif',
   respectReducedMotion: true,
   components: {
-    // Colour alone does not tell a link from the words around it.
+    // Color must not be the only difference between a link and the surrounding text.
     Anchor: { defaultProps: { underline: 'always' } },
     Button: { defaultProps: { size: 'md' } },
     ActionIcon: { defaultProps: { size: 44, variant: 'subtle', color: 'gray' } },
@@ -54,7 +54,7 @@ export const theme = createTheme({
   },
 });
 
-/** Darker words on light tints, and dimmed words that are still words. */
+/** Darker text on light tints, and readable dimmed text. */
 export const variables: CSSVariablesResolver = () => {
   const tints = (words: (color: string) => string) =>
     Object.fromEntries(
@@ -63,7 +63,7 @@ export const variables: CSSVariablesResolver = () => {
   return {
     variables: {},
     light: {
-      // Even the darkest shade of green, yellow and orange is too light for small words on a tint.
+      // Even the darkest shade of green, yellow and orange is too light for small text on a tint.
       ...tints((color) => `color-mix(in srgb, var(${color}-9) 65%, black)`),
       '--marquee-soft-ground': '#f0eae2',
       '--mantine-color-body': '#fffdfa',

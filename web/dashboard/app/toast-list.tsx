@@ -6,7 +6,7 @@ import { router } from './router.tsx';
 import { useStore } from './store.ts';
 import { closeToast, toasts } from './toasts.ts';
 
-/** Where toasts are shown. */
+/** Renders the toasts. */
 export function ToastList() {
   const { t } = useTranslation();
   const shown = useStore(toasts);

@@ -8,12 +8,12 @@ export type Toast = { id: number } & ({ error: unknown } | { done: string });
 export const toasts = new Store<readonly Toast[]>([]);
 let count = 0;
 
-/** A refusal with its code and the request id that support asks for. It stays until it is closed. */
+/** Shows an error with its code and the request ID that support asks for. It stays until it is closed. */
 export function showError(error: unknown): void {
   add({ id: nextId(), error });
 }
 
-/** That something worked, where the page itself does not show it. It goes by itself. */
+/** Confirms an action that the page itself does not show. It disappears automatically. */
 export function showSuccess(done: string): void {
   const id = nextId();
   add({ id, done });

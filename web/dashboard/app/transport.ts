@@ -5,14 +5,14 @@ import { recordRateLimits } from './rate-limits.ts';
 import { fetchOrUnreachable, headersFor } from './request.ts';
 import { currentSession, renewSession, type Session } from './session.ts';
 
-/** A call is repeated so often: after a sign-in, and after the password. */
+/** Maximum retries of a call: after a sign-in and after the password confirmation. */
 const REPEATS = 3;
 
 /**
  * Sends a request of the API client. While a dialog asks for a sign-in or the password, the call waits and is
- * then made again, so nothing that was typed is lost.
+ * then retried, so that no input is lost.
  *
- * @throws {ApiError} for every answer that is no success.
+ * @throws {ApiError} for every error response.
  */
 export async function send(original: Request): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
@@ -36,18 +36,18 @@ function withHeaders(headers: Headers, more: Record<string, string>): Headers {
   return all;
 }
 
-/** Whether what stood against the call is out of the way. */
+/** Resolves the cause of an error if possible. @returns whether the call should be retried. */
 async function isMended({ status, code, field }: ApiError, session: Session | null): Promise<boolean> {
   if (session === null) return false;
   // Not that of a wrong password, which is a 401 as well.
   if (status === 401 && code === 'UNAUTHORIZED') return openPrompt('signIn');
   if (code === 'PASSWORD_REQUIRED') return openPrompt('password');
-  // Another tab has signed in anew: as the same user, or as somebody else, whom this page does not concern.
+  // Another tab has signed in: as the same user, or as a different one whose session this page must not use.
   if (code === 'CSRF_REJECTED' || field === 'X-Account-Id') {
     const account = currentAccountId();
     const now = await renewSession();
     if (now === null) return openPrompt('signIn');
-    // Nor is this page of who is in its team no more.
+    // The page is also outdated if the user is no longer a member of its team.
     if (now.user.id !== session.user.id || currentAccountId() !== account)
       window.location.assign('/dashboard');
     if (currentAccountId() !== account) return false;

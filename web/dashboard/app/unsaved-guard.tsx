@@ -1,7 +1,7 @@
 import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
 import { confirmLeave, hasUnsaved } from './unsaved.ts';
 
-/** Another page or another tab of it takes the forms away; filters and dialogs in the address do not. */
+/** Another page or another tab of it unmounts the forms; filters and dialogs in the URL do not. */
 const shouldBlockFn: ShouldBlockFn = async ({ current, next }) => {
   const stays = current.pathname === next.pathname && tabOf(current.search) === tabOf(next.search);
   return !stays && !(await confirmLeave());
@@ -13,7 +13,7 @@ function tabOf(search: object): unknown {
 
 const options = { shouldBlockFn, enableBeforeUnload: hasUnsaved };
 
-/** Asks before unsaved changes are lost. */
+/** Asks for confirmation before unsaved changes are lost. */
 export function UnsavedGuard(): null {
   useBlocker(options);
   return null;

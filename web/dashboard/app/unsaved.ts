@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { openPrompt } from './prompts.ts';
 
-/** What leaving would lose: changes of a form, or a secret that cannot be shown again. */
+/** Loss caused by leaving the page: unsaved changes of a form, or a secret that cannot be shown again. */
 type Loss = 'unsaved' | 'secret';
 
 interface Held {
@@ -13,22 +13,25 @@ const held = new Set<Held>();
 
 const firstHeld = () => [...held].find((one) => one.isThere());
 
-/** Whether leaving the page would lose something. */
+/** Reports whether leaving the page would lose something. */
 export function hasUnsaved(): boolean {
   return firstHeld() !== undefined;
 }
 
-/** Asks where something would be lost. @returns whether the page may be left. */
+/** Asks for confirmation if something would be lost. @returns whether the page may be left. */
 export async function confirmLeave(): Promise<boolean> {
   const first = firstHeld();
   if (first === undefined) return true;
   const isGiven = await openPrompt(first.loss);
-  // Given up: the browser does not ask once more while the page goes.
+  // The user accepted the loss; the browser must not ask a second time while the page unloads.
   if (isGiven) held.clear();
   return isGiven;
 }
 
-/** While `isThere`, whoever leaves the page is asked first: by a link, a switch of the workspace, closing the tab. */
+/**
+ * Asks for confirmation before the page is left by a link, a workspace switch or closing the tab, while
+ * `isThere`.
+ */
 export function useLoss(loss: Loss, isThere: () => boolean): void {
   const latest = useRef(isThere);
   useEffect(() => {
@@ -43,7 +46,7 @@ export function useLoss(loss: Loss, isThere: () => boolean): void {
   }, [loss]);
 }
 
-/** Asks before changes of a form are lost. What has saved them calls `form.resetDirty()`. */
+/** Asks before unsaved changes of a form are lost. Code that has saved them calls `form.resetDirty()`. */
 export function useUnsaved(form: { isDirty(): boolean }): void {
   useLoss('unsaved', () => form.isDirty());
 }

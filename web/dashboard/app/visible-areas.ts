@@ -4,7 +4,7 @@ import { areas } from './areas.ts';
 import { canEdit } from './permissions.ts';
 import { useSignedIn } from './session.ts';
 
-/** The areas that the navigation and the palette offer to whoever is signed in. */
+/** Returns the areas that the navigation and the palette offer to the signed-in user. */
 export function useVisibleAreas(): readonly Area[] {
   const hasMailbox = useSignedIn().hasMailbox;
   const account = useAccount();

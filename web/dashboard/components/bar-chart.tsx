@@ -1,7 +1,7 @@
 import './chart.css';
 import type { ReactNode } from 'react';
 
-/** One bar: `name` says where it stands, `shown` is its value in words. */
+/** One bar: `name` is its position on the axis, `shown` its formatted value. */
 export interface Bar {
   key: string;
   name: string;
@@ -15,13 +15,13 @@ const BAR = 8;
 
 interface Props {
   bars: readonly Bar[];
-  /** What the picture says, for everybody. */
+  /** Text alternative and caption of the chart. */
   words: string;
-  /** The same figures as a table, and what opens it. */
+  /** Figures as a table, and the label that opens it. */
   table: { open: string; rows: ReactNode };
 }
 
-/** Values one after another, as bars; the same as a table for those who want the figures. */
+/** Renders a series as bars, and as a table. */
 export function BarChart({ bars, words, table }: Props) {
   const [first, last] = [bars[0], bars.at(-1)];
   if (first === undefined || last === undefined) return null;

@@ -3,19 +3,19 @@ import type { ComponentPropsWithoutRef, ReactNode } from 'react';
 import { type Changing, useCanEdit } from '../app/permissions.ts';
 
 interface ChangesProps {
-  /** Where it is not what the area changes. */
+  /** Kind of data, if it differs from that of the area. */
   of?: Changing;
   children: ReactNode;
 }
 
-/** What only those see whose role lets them change it. */
+/** Renders its children only for users whose role may change the data. */
 export function EditorsOnly({ of, children }: ChangesProps) {
   return useCanEdit(of) ? children : null;
 }
 
 type Props = ButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> & { of?: Changing };
 
-/** A button that changes something. */
+/** Button that changes data; hidden from users who may not. */
 export function EditButton({ of, ...button }: Props) {
   return (
     <EditorsOnly {...(of === undefined ? {} : { of })}>

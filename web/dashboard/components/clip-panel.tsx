@@ -26,7 +26,7 @@ type Form = UseFormReturnType<Values>;
 
 const LAST_SEC = 30;
 
-/** Cuts a piece out of a video that can be watched. */
+/** Creates a clip of a playable video. */
 export function ClipOfVideo({ video: { id, title, durationSec } }: { video: Shape<'Video'> }) {
   const form = useClipForm(title, { startSec: 0, endSec: Math.min(LAST_SEC, durationSec ?? LAST_SEC) });
   const cut = $api.useMutation('post', '/videos/{id}/clips', {
@@ -43,7 +43,7 @@ export function ClipOfVideo({ video: { id, title, durationSec } }: { video: Shap
   );
 }
 
-/** Cuts a piece out of a broadcast that is on. */
+/** Creates a clip of a live broadcast. */
 export function ClipOfStream({ stream: { id, title, startedAt } }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation();
   const form = useClipForm(title, { startSec: '', endSec: '' });
@@ -75,7 +75,7 @@ function useClipForm(title: string, span: Pick<Values, 'startSec' | 'endSec'>): 
 
 interface Props {
   form: Form;
-  /** Of the clip that was made last. */
+  /** ID of the last created clip. */
   madeId: string | undefined;
   isPending: boolean;
   onCut(piece: Piece): void;

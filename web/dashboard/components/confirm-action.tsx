@@ -5,19 +5,22 @@ import { useTranslation } from 'react-i18next';
 import { type Changing, useCanEdit } from '../app/permissions.ts';
 
 interface Props extends ButtonProps {
-  /** The words of the button, and of the one that confirms. */
+  /** Label of the button, and of the one that confirms. */
   label: string;
   title: string;
-  /** What is lost, or who sees it: "The old secret stops at once." */
+  /** Consequence of the action: "The old secret stops working immediately." */
   text: ReactNode;
-  /** The dialog closes when it resolves; when it fails, the toast says why and the dialog stays. */
+  /**
+   * The dialog closes when the promise resolves. When it rejects, a toast shows the error and the dialog
+   * stays open.
+   */
   onConfirm: () => Promise<unknown>;
   isPending?: boolean;
-  /** Where it is not what the area changes. */
+  /** Kind of data, if it differs from that of the area. */
   of?: Changing;
 }
 
-/** A button for what cannot be taken back or is seen by the public: it asks before. */
+/** Button for an action that cannot be undone or is public: it asks for confirmation. */
 export function ConfirmAction({ label, title, text, onConfirm, isPending = false, of, ...button }: Props) {
   const { t } = useTranslation();
   const [isOpen, dialog] = useDisclosure();

@@ -2,7 +2,10 @@ import { ActionIcon, CopyButton as Copying } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { CheckIcon, CopyIcon } from './icons.tsx';
 
-/** Copies `value`; says so to the eye and to the ear. `label` says what is copied: "Copy the request id". */
+/**
+ * Copies `value` and confirms it visually and to screen readers. `label` names the value: "Copy the request
+ * id".
+ */
 export function CopyButton({ value, label }: { value: string; label: string }) {
   const { t } = useTranslation();
   return (

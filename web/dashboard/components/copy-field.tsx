@@ -2,7 +2,7 @@ import { Group, Text, TextInput } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { CopyButton } from './copy-button.tsx';
 
-/** A value that is only there to be copied: an id, an address, a key. */
+/** Shows a value to copy: an ID, a URL, a key. */
 export function CopyField({
   label,
   value,

@@ -1,6 +1,6 @@
 import { BASE_URL } from '../app/request.ts';
 
-/** A command line of the API as whoever reads it can run it: their key stands in `$MARQUEE_API_KEY`. */
+/** Returns a curl command line for the API in which the key is `$MARQUEE_API_KEY`. */
 export function curlLine(
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE',
   path: string,

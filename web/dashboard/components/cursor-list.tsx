@@ -5,20 +5,26 @@ import type { ApiError } from '../app/api-error.ts';
 import { LoadFailed } from './loaded.tsx';
 import { RowsSkeleton } from './skeletons.tsx';
 
-/** One page of a list, as the API answers it. */
+/** Page of a list as returned by the API. */
 interface ListPage<Row> {
   data: Row[];
   pagination: { hasMore: boolean; nextCursor?: string | null };
 }
 
-/** Pages of a list that are kept: with more, those at the other end go, so that 10,000 rows weigh as much as 500. */
+/**
+ * Maximum pages of a list in memory. Beyond it, pages at the other end are dropped, so that 10,000 rows need
+ * as much memory as 500.
+ */
 const PAGES_KEPT = 10;
 
-/** The first page has no cursor. An empty list is left out of the address, and unlike null it is a page. */
+/**
+ * The first page has no cursor. An empty list is omitted from the URL, and unlike null it is a valid page
+ * parameter.
+ */
 const FIRST: readonly never[] = [];
 type PageStart = string | typeof FIRST;
 
-/** Where the page before each cursor starts: the API knows the way on, and this the way back. */
+/** Start of the page before each cursor: the API only returns the next one. */
 const startBefore = new Map<string, PageStart>();
 const STARTS_KEPT = 2000;
 
@@ -46,7 +52,7 @@ export const byCursor = {
     typeof start === 'string' ? (startBefore.get(start) ?? null) : null,
 };
 
-/** The same for a list that is kept up to date. Who has loaded more looks for something, and is left in peace. */
+/** Returns the same options for a list that is polled. Polling pauses while more than one page is loaded. */
 export function pollEvery(ms: number) {
   return {
     ...byCursor,
@@ -67,9 +73,9 @@ interface Props<Row> {
     fetchPreviousPage: () => unknown;
     refetch: () => unknown;
   };
-  /** What stands there when the list is empty: an `EmptyState`. */
+  /** Shown when the list is empty: an `EmptyState`. */
   empty: ReactNode;
-  /** The rows that are there so far, as a table or a list. */
+  /** Renders the loaded rows, as a table or a list. */
   children: (rows: Row[]) => ReactNode;
 }
 

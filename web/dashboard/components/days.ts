@@ -5,7 +5,7 @@ function dayText(at: Date): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** A day so many after another, or after today, as `2026-11-20` in the browser's zone. */
+/** Returns the day `days` after another day, or after today, as `2026-11-20` in the browser's time zone. */
 export function laterDay(day: string | undefined, days: number): string {
   const at = day === undefined ? new Date(serverNow()) : new Date(`${day}T12:00`);
   at.setDate(at.getDate() + days);

@@ -6,7 +6,7 @@ export interface DescriptionItem {
   value: ReactNode;
 }
 
-/** Short values with their names, as many beside each other as there is room for. */
+/** Lists short values with their names, in as many columns as fit. */
 export function DescriptionList({ facts }: { facts: readonly DescriptionItem[] }) {
   return (
     <dl className="facts">

@@ -8,11 +8,11 @@ interface Props {
   text: string;
   /** The first action: a button or a link. */
   action?: ReactNode;
-  /** The same by the API; the key is `$MARQUEE_API_KEY`. */
+  /** curl command for the same action; the key is `$MARQUEE_API_KEY`. */
   curl?: string;
 }
 
-/** A list that has nothing yet: what it is for, how to begin, and how the API does it. */
+/** Renders an empty list: its purpose, the first action, and the API call for it. */
 export function EmptyState({ title, text, action, curl }: Props) {
   const { t } = useTranslation();
   return (

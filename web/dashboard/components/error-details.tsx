@@ -6,7 +6,9 @@ import { CopyButton } from './copy-button.tsx';
 
 type Go = (options: { href: string }) => unknown;
 
-/** What support asks for: the code, and the request id with its place in the log, where `go` leads. */
+/**
+ * Shows the error code and the request ID that support asks for; the ID links to its log entry through `go`.
+ */
 export function ErrorDetails({ error, go }: { error: unknown; go: Go }) {
   const { t } = useTranslation();
   if (!(error instanceof ApiError)) return null;
@@ -29,7 +31,10 @@ export function ErrorDetails({ error, go }: { error: unknown; go: Go }) {
   );
 }
 
-/** To what was asked and answered, for those who are signed in. Toasts stand outside of the router: it is no link of its own. */
+/**
+ * Links to the logged request, for signed-in users. Toasts are rendered outside the router, so this is a
+ * button.
+ */
 function LogLink({ requestId, go }: { requestId: string; go: Go }) {
   const { t } = useTranslation();
   const search = new URLSearchParams({ requestId });

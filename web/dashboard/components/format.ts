@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import { currentLocale } from '../app/i18n.ts';
 import { serverNow } from '../app/server-clock.ts';
 
-/** The browser's own: every time of day on a page is in it. */
+/** Browser's time zone, used for every time on a page. */
 export const TIME_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const UNITS = [
@@ -13,7 +13,7 @@ const UNITS = [
   ['minute', 60],
 ] as const;
 
-/** Numbers, money and times in the words of the language that is shown. Components use `useFormat`. */
+/** Returns formatters for numbers, money and times in a locale. Components use `useFormat`. */
 export function formatsFor(locale: string) {
   const number = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
   const at = (options: Intl.DateTimeFormatOptions) => {

@@ -1,4 +1,4 @@
-/** A line drawing of 24 by 24 units that says nothing to a screen reader: words stand beside it. */
+/** Draws a line icon of 24 by 24 units that is hidden from screen readers; its text is next to it. */
 export function Icon({ d, size = 20 }: { d: string; size?: number }) {
   return (
     <svg

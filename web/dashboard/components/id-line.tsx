@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import { CopyButton } from './copy-button.tsx';
 
-/** An id as programs write it, to be copied. `label` says whose: "Copy the id of the video". */
+/** Shows an ID in code style with a copy button. `label` names it: "Copy the id of the video". */
 export function IdLine({ id, label }: { id: string; label: string }) {
   return (
     <Group gap={4} wrap="nowrap">

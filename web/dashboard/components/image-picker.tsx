@@ -11,7 +11,7 @@ interface Props {
   onRemove: () => Promise<unknown>;
 }
 
-/** Chooses a picture for an upload, and removes the one that there is. */
+/** Chooses an image to upload, and removes the current one. */
 export function ImagePicker({ word, hasPicture, put, remove, onRemove }: Props) {
   return (
     <>

@@ -3,19 +3,19 @@ import { createLink } from '@tanstack/react-router';
 import type { ComponentPropsWithRef, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** What a link has that its look does not set. */
+/** Link attributes that the component of its appearance does not define. */
 type Own<Look> = Look & Omit<ComponentPropsWithRef<'a'>, keyof Look>;
 
-/** A link within the dashboard that looks like one: `<TextLink to="/keys">`. */
+/** Text link within the dashboard: `<TextLink to="/keys">`. */
 export const TextLink = createLink((props: Own<AnchorProps>) => <Anchor component="a" {...props} />);
 
-/** A link within the dashboard that looks like a button. */
+/** Button link within the dashboard. */
 export const ButtonLink = createLink((props: Own<ButtonProps>) => <Button component="a" {...props} />);
 
-/** A line of the navigation; it says which page is shown. */
+/** Navigation item that marks the current page. */
 export const NavLinkTo = createLink(NavLink<'a'>);
 
-/** A link to a page outside of the dashboard, in a new tab, which it says. */
+/** Links to a page outside the dashboard in a new tab, which its text announces. */
 export function TextOutLink({ href, children }: { href: string; children: ReactNode }) {
   const { t } = useTranslation();
   return (

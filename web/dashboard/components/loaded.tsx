@@ -14,7 +14,10 @@ interface Query<T> {
   refetch: () => unknown;
 }
 
-/** What a query brought; a skeleton until then, and what went wrong where nothing came. Old data stay in sight. */
+/**
+ * Renders the data of a query, a skeleton while it loads, and the error if there is no data. Previous data
+ * stays visible.
+ */
 export function Loaded<T>({ query, children }: { query: Query<T>; children: (data: T) => ReactNode }) {
   if (query.data !== undefined) return children(query.data);
   if (query.error !== null) return <LoadFailed error={query.error} onRetry={query.refetch} />;

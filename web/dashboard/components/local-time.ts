@@ -7,7 +7,7 @@ export function localTime(instant: string | null): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
 }
 
-/** What such an input says, as the API takes it; null for an empty one. */
+/** Converts the value of a local date-time input to the API's timestamp; null for an empty one. */
 export function instantOf(local: string): string | null {
   return local === '' ? null : new Date(local).toISOString();
 }

@@ -8,15 +8,15 @@ interface Props {
   used: number;
   /** Null: without a limit. */
   limit: number | null;
-  /** How a value is written; default: as a number. */
+  /** Formats a value; as a number by default. */
   format?: (value: number) => string;
-  /** When it begins anew. */
+  /** Time of the next reset. */
   note?: ReactNode;
 }
 
 const NEARLY = 0.8;
 
-/** How much of a limit is used, in words and as a bar. */
+/** Shows how much of a limit is used, as text and as a bar. */
 export function Meter({ label, used, limit, format, note }: Props) {
   const { t } = useTranslation();
   const formats = useFormat();

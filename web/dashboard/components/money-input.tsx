@@ -1,17 +1,17 @@
 import { NumberInput, type NumberInputProps } from '@mantine/core';
 import { currentLocale } from '../app/i18n.ts';
 
-/** What a number input holds: '' when it is empty. */
+/** Value of a number input: '' when it is empty. */
 export type Entered = number | string;
 
 const MAX_CENTS = 99_999_999;
 
-/** What was typed in dollars, in cents; null for an empty input. */
+/** Converts dollars from the input to cents; null for an empty input. */
 export function centsOf(entered: Entered): number | null {
   return entered === '' ? null : Math.round(Number(entered) * 100);
 }
 
-/** For the initial value of a `MoneyInput`. */
+/** Converts cents to the initial value of a `MoneyInput`. */
 export function dollarsOf(cents: number | null): Entered {
   return cents === null ? '' : cents / 100;
 }

@@ -5,7 +5,10 @@ import { useLoss } from '../app/unsaved.ts';
 import { CopyField } from './copy-field.tsx';
 import { WarningIcon } from './icons.tsx';
 
-/** A secret that is shown this once. It goes on only after "I stored it"; leaving the page before is asked about. */
+/**
+ * Shows a secret once. Continues only after "I stored it"; leaving the page before that asks for
+ * confirmation.
+ */
 export function OneTimeSecret({
   label,
   value,

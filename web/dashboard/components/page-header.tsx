@@ -4,11 +4,11 @@ import { type ReactNode, useEffect, useRef } from 'react';
 interface Props {
   title: string;
   description?: ReactNode;
-  /** Buttons beside the title. */
+  /** Buttons next to the title. */
   actions?: ReactNode;
 }
 
-/** Where the focus has been set; the page that was loaded first keeps the browser's own. */
+/** Path whose heading last received the focus; the first page keeps the browser's own focus. */
 let focused = window.location.pathname;
 
 /** The heading of a page: every page has one. It names the tab, and takes the focus after a navigation. */

@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 
 interface Props {
   title: string;
-  /** Beside the title. */
+  /** Actions next to the title. */
   actions?: ReactNode;
   children: ReactNode;
 }
 
-/** A section of a page: a border, a heading, and what it is about. */
+/** Renders a section of a page with a border and a heading. */
 export function Panel({ title, actions, children }: Props) {
   return (
     <Paper withBorder p={{ base: 'md', sm: 'lg' }} component="section" aria-label={title}>

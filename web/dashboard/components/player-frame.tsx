@@ -13,7 +13,7 @@ export function PlayerFrame({ src, title }: { src: string; title: string }) {
   );
 }
 
-/** What stands where the player will be. */
+/** Placeholder in the size of the player. */
 export function PlayerPlaceholder({ children }: { children: ReactNode }) {
   return <div className="player-waits">{children}</div>;
 }

@@ -5,7 +5,7 @@ import { TIME_ZONE, useFormat } from './format.ts';
 
 const MINUTE_MS = 60_000;
 
-/** "3 minutes ago"; the title has the exact time with its zone. It keeps up while the page is open. */
+/** Shows "3 minutes ago", with the exact time and zone in the title. It is updated while the page is open. */
 export function RelativeTime({ at }: { at: string }) {
   const { relative, exact } = useFormat();
   const [, again] = useState(0);

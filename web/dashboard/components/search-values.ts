@@ -1,7 +1,7 @@
-/** What addresses say; what is not one of the known values is left out. */
+/** Search parameters of a URL; unknown values are ignored. */
 export type Search = Record<string, unknown>;
 
-/** A text of the address. */
+/** Reads a text parameter of the URL. */
 export function searchText<Name extends string>(name: Name, search: Search): { [name in Name]?: string };
 export function searchText(name: string, search: Search): Record<string, string> {
   const value = search[name];
@@ -39,7 +39,7 @@ export function periodSearch(search: Search): PeriodSearch {
   };
 }
 
-/** Without what is undefined, so that an address has what it needs alone. */
+/** Removes undefined values, so that the URL contains only the necessary parameters. */
 export function withoutUndefined<T extends object>(
   search: T,
 ): { [Key in keyof T]?: Exclude<T[Key], undefined> };

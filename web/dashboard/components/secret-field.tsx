@@ -13,7 +13,7 @@ interface Props {
 
 const MASK = '•'.repeat(12);
 
-/** A value with a secret in it: masked until it is asked for, and copied whole without being shown. */
+/** Shows a value that contains a secret: masked until revealed, and copied whole without being shown. */
 export function SecretField({ label, value, secret, isShown, description }: Props) {
   const { t } = useTranslation();
   return (

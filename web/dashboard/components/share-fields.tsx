@@ -15,11 +15,11 @@ interface Props {
   title: string;
   embedUrl: string;
   visibility: Visibility;
-  /** Makes addresses that open it for whoever has them, whatever its visibility. */
+  /** Creates links that open the content for their holders, whatever its visibility. */
   makeLinks: () => Promise<Links>;
 }
 
-/** The link to share and the code to embed; for what is not open to all, ones with a token. */
+/** Shows the link to share and the embed code, with a token for content that is not public. */
 export function ShareFields({ title, embedUrl, visibility, makeLinks }: Props) {
   const { t } = useTranslation();
   const [made, setMade] = useState<Links | null>(null);

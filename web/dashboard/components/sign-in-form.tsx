@@ -8,12 +8,12 @@ import { formErrors } from '../app/form.ts';
 import { enterCode, signIn } from '../app/session.ts';
 
 interface Props {
-  /** Whose session it was: another address cannot be entered. */
+  /** Email of the expired session; it cannot be changed. */
   email?: string | undefined;
   onDone: () => void;
 }
 
-/** E-mail and password, then the code where the account has a second factor. */
+/** Asks for email and password, then for the code if the account uses two-factor authentication. */
 export function SignInForm({ email, onDone }: Props) {
   const [challengeId, setChallengeId] = useState<string | null>(null);
   if (challengeId === null)
@@ -69,7 +69,7 @@ function PasswordStep({ email = '', onDone, onChallenge }: Props & { onChallenge
   );
 }
 
-/** Beside a page with something typed on it, the link opens in another tab. */
+/** Links to the password reset: in another tab if the page has unsaved input. */
 function ForgotLink({ keepsPage }: { keepsPage: boolean }) {
   const { t } = useTranslation();
   return (

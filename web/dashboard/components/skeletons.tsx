@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 
-/** The outline of a page whose code is on its way. */
+/** Outline of a page whose code is loading. */
 export function PageSkeleton() {
   return (
     <Stack>

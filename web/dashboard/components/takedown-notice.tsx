@@ -4,11 +4,11 @@ import { WarningIcon } from './icons.tsx';
 interface Props {
   takedown: { reason: string } | null;
   title: string;
-  /** What is not possible now, and what can be done about it. */
+  /** Consequences of the takedown and the available remedy. */
   text: string;
 }
 
-/** What the operator says of content that was taken down; nothing of any other. */
+/** Shows the operator's statement on content that was taken down; renders nothing for other content. */
 export function TakedownNotice({ takedown, title, text }: Props) {
   if (takedown === null) return null;
   return (

@@ -3,9 +3,9 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../app/api.ts';
 import { TextLink } from './links.tsx';
 
-/** As many as can be open. */
+/** Maximum number of open tiers. */
 const TIERS = 100;
-/** What a video or stream names at most. */
+/** Maximum tiers of a video or stream. */
 const MOST = 20;
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
   error?: string;
 }
 
-/** Which tiers' members may watch; none means those of any tier. */
+/** Selects the tiers whose members may watch; none means those of any tier. */
 export function TierChecks(props: Props) {
   const { t } = useTranslation();
   const { data } = $api.useQuery('get', '/tiers', { params: { query: { limit: TIERS } } });

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 
 type Name = 'title' | 'description';
 
-/** Title and description of what is watched, a video or a stream. */
+/** Title and description fields of a video or a stream. */
 export function TitleFields({
   form,
 }: {

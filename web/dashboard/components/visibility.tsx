@@ -4,7 +4,7 @@ import type { Shape } from '../app/shape.ts';
 
 export type Visibility = Shape<'Visibility'>;
 
-/** What everything can be; the others are for what is sold. */
+/** Visibilities available to all content; the others require something to be on sale. */
 const CHOICES = ['PUBLIC', 'UNLISTED', 'FOLLOWERS', 'PRIVATE'] as const;
 const ALL: readonly string[] = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'];
 
@@ -12,20 +12,20 @@ export function isVisibility(text: unknown): text is Visibility {
   return typeof text === 'string' && ALL.includes(text);
 }
 
-/** The word for it: "Public". */
+/** Shows its name: "Public". */
 export function VisibilityName({ visibility }: { visibility: Visibility }) {
   const { t } = useTranslation();
   return t(`visibility.${visibility}`);
 }
 
 interface Props extends Omit<NativeSelectProps, 'data'> {
-  /** What it is now: offered also where it is not one of the usual ones. */
+  /** Current visibility; always offered, even if it is not a standard choice. */
   current?: Visibility;
-  /** What it can be besides. */
+  /** Additional choices. */
   more?: readonly Visibility[];
 }
 
-/** Who may watch, with a line that says what each choice means. */
+/** Selects who may watch, with a line that explains each choice. */
 export function VisibilitySelect({ current, more = [], ...select }: Props) {
   const { t } = useTranslation();
   const usual: readonly Visibility[] = [...CHOICES, ...more];

@@ -2,7 +2,7 @@ import type { CreateEngine, EngineHost, LocalTrack, TrackSource } from './media-
 import type { Signal } from './protocol.ts';
 import { ServerEngine } from './server-engine.ts';
 
-/** Sizes of the camera's picture that are sent at once; the media server picks one for each receiver. */
+/** Simulcast layers of the camera; the media server picks one for each receiver. */
 const CAMERA_LAYERS: RTCRtpEncodingParameters[] = [
   { rid: 'h', maxBitrate: 1_500_000 },
   { rid: 'm', maxBitrate: 500_000, scaleResolutionDownBy: 2 },
@@ -10,10 +10,10 @@ const CAMERA_LAYERS: RTCRtpEncodingParameters[] = [
 ];
 const SCREEN_BITS_PER_SECOND = 2_000_000;
 const ANSWER_MS = 10_000;
-/** A connection that stutters for so long is negotiated anew. */
+/** Time in the state "disconnected" after which a connection is renegotiated. */
 const STUTTER_MS = 3000;
 
-/** A stream of somebody else in an offer of the media server. */
+/** Stream of another participant in an offer of the media server. */
 interface RemoteStream {
   mid: string;
   identity: string;
@@ -24,7 +24,7 @@ interface RemoteStream {
 export const createJanus: CreateEngine = (host) => new Janus(host);
 
 class Janus extends ServerEngine {
-  /** Of the place that the media server has for this participant. */
+  /** ID of this participant's session at the media server. */
   #visit: unknown = null;
   #sender: Sender | null = null;
   #receiver: Receiver;
@@ -66,7 +66,7 @@ class Janus extends ServerEngine {
     this.#receiver.close();
   }
 
-  /** A new place wants everything anew; what is sent does not wait for what is received. */
+  /** Starts a new session at the media server with new connections; sending does not wait for receiving. */
   #begin(visit: unknown): void {
     if (visit === this.#visit) return;
     this.#visit = visit;
@@ -110,7 +110,7 @@ class Janus extends ServerEngine {
 
   protected sync(): Promise<void> {
     return this.enqueue(async () => {
-      // Before there is a place nobody would answer; the server says when.
+      // There is no response before a session exists; the server sends `open` once there is one.
       if (this.#visit === null) return;
       if (this.#sender === null && this.tracks.size === 0) return;
       this.#sender ??= this.#newSender();
@@ -150,11 +150,11 @@ class Janus extends ServerEngine {
 
 interface Watch {
   onState(): void;
-  /** It has lost its way: new ICE credentials may help, or, when it is dead, a new connection alone. */
+  /** Called when the connection fails: new ICE credentials may help; a dead connection must be replaced. */
   onStutter(isDead: boolean): void;
 }
 
-/** What both connections have: candidates, and a look at how they do. */
+/** Base of both connections: ICE candidates and monitoring of the connection state. */
 class Connection {
   readonly pc: RTCPeerConnection;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -173,7 +173,7 @@ class Connection {
     };
   }
 
-  /** null while there is nothing to say. */
+  /** Whether it is connected; null while that is undecided. */
   get isUp(): boolean | null {
     const { connectionState } = this.pc;
     if (connectionState === 'new' || connectionState === 'connecting') return null;
@@ -181,7 +181,7 @@ class Connection {
   }
 
   async add(candidate: RTCIceCandidateInit | null): Promise<void> {
-    // Those of a connection that is gone concern nobody.
+    // Errors of a closed connection are irrelevant.
     if (candidate !== null) await this.pc.addIceCandidate(candidate).catch(() => {});
   }
 
@@ -201,7 +201,7 @@ class Sender extends Connection {
     this.#host = host;
   }
 
-  /** Sends these tracks and no others; a place that is empty is kept for the next of its source. */
+  /** Sends only these tracks; an unused transceiver is reused for the next track of its source. */
   async sync(tracks: ReadonlyMap<string, LocalTrack>): Promise<void> {
     let isChanged = false;
     const turn = (place: RTCRtpTransceiver, direction: RTCRtpTransceiverDirection) => {
@@ -258,7 +258,7 @@ class Sender extends Connection {
 
 class Receiver extends Connection {
   readonly #host: EngineHost;
-  /** What was handed to the room, by `mid`. */
+  /** Streams handed to the room, by `mid`. */
   readonly #shown = new Map<string, RemoteStream>();
   #work: Promise<void> = Promise.resolve();
 
@@ -267,7 +267,7 @@ class Receiver extends Connection {
     this.#host = host;
   }
 
-  /** Offers are answered one after another, whatever is sent meanwhile. */
+  /** Handles an offer. Offers are answered one after another. */
   take(sdp: string, streams: RemoteStream[]): void {
     this.#work = this.#work
       .then(() => this.#answer(sdp, streams))

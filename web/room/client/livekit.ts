@@ -20,30 +20,30 @@ const FRAMES_PER_SECOND = 30;
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 8000;
 
-/** Ends after which the gateway has the word: it says the same, or lets this participant in anew. */
+/** Disconnect reasons after which the gateway decides: it confirms them, or readmits this participant. */
 const FINAL: ReadonlySet<DisconnectReason | undefined> = new Set([
   DisconnectReason.PARTICIPANT_REMOVED,
   DisconnectReason.DUPLICATE_IDENTITY,
 ]);
 
-/** Media by LiveKit, to which the browser is connected beside the gateway. */
+/** Creates the LiveKit engine, to which the browser connects in addition to the gateway. */
 export const createLivekit: CreateEngine = (host) => new Livekit(host);
 
 class Livekit extends ServerEngine {
-  /** What this participant sends, by the same names. */
+  /** Publications of this participant, by the same keys as `tracks`. */
   readonly #published = new Map<string, LocalTrackPublication>();
-  /** What was handed to the page: identity and source of each. */
+  /** Tracks handed to the page, with their identity and source. */
   readonly #shown = new Map<RemoteTrack, { identity: string; source: TrackSource }>();
   #peers: ReadonlySet<string> = new Set();
   #room: Room | null = null;
   #attempt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Of two tokens for one attempt, the first is taken. */
+  /** If two tokens arrive for one attempt, the first is used. */
   #isAsking = false;
 
   constructor(host: EngineHost) {
     super(host);
-    // It calls each end an error; what matters is told below.
+    // LiveKit logs every disconnect as an error; relevant ones are reported below.
     setLogLevel('silent');
   }
 
@@ -66,7 +66,7 @@ class Livekit extends ServerEngine {
     this.#leave();
   }
 
-  /** Tokens are good for a minute: there is a new one for each attempt. */
+  /** Requests a token. Tokens are valid for a minute, so each attempt requests a new one. */
   #ask(): void {
     clearTimeout(this.#timer);
     if (this.isClosed) return;
@@ -97,7 +97,7 @@ class Livekit extends ServerEngine {
     this.#room = room;
     this.#listen(room);
     const { iceServers } = this.host;
-    // LiveKit names servers of its own, unless it is told of others.
+    // LiveKit uses its own ICE servers unless others are configured.
     const rtcConfig = iceServers.length === 0 ? {} : { rtcConfig: { iceServers } };
     try {
       await room.connect(url, token, { autoSubscribe: false, maxRetries: 0, ...rtcConfig });
@@ -162,8 +162,8 @@ class Livekit extends ServerEngine {
   }
 
   /**
-   * Sends to those alone, and receives from those alone, who are in the room by the word of the gateway: it has other
-   * people in it while somebody who was sent away comes back by a token that is a moment old.
+   * Limits sending and receiving to participants that the gateway lists: LiveKit also has others while a
+   * removed participant reconnects with a token issued just before the removal.
    */
   #arrange(): void {
     const room = this.#room;
@@ -235,7 +235,10 @@ class Livekit extends ServerEngine {
   }
 }
 
-/** A long one stands beside a short one that LiveKit can take. */
+/**
+ * Returns the identity. One too long for LiveKit is in an attribute, next to a short one that LiveKit
+ * accepts.
+ */
 function identityOf({ identity, attributes }: RemoteParticipant): string {
   return attributes.identity ?? identity;
 }
@@ -269,7 +272,10 @@ function optionsOf(source: TrackSource, kind: string): TrackPublishOptions & { s
   return { source: Track.Source.ScreenShare, videoCodec: 'vp8', simulcast: false, screenShareEncoding };
 }
 
-/** What is refused is not asked for: the server would close the connection for good measure. */
+/**
+ * Reports whether the source may be published. The server closes the connection of a client that publishes
+ * without permission.
+ */
 function mayPublish({ localParticipant: { permissions } }: Room, source: Track.Source): boolean {
   if (permissions === undefined) return true;
   const { canPublish, canPublishSources } = permissions;

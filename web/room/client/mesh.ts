@@ -1,27 +1,28 @@
 import type { CreateEngine, EngineHost, LocalTrack, MediaEngine, TrackSource } from './media-engine.ts';
 import type { Signal } from './protocol.ts';
 
-/** Each picture is sent to everybody: what one of them may take of the uplink. */
+/** Maximum bitrate per receiver, because the video is sent to each participant separately. */
 const VIDEO_BITS_PER_SECOND = 900_000;
 
-/** Which track an m-line of the sender carries, by `mid`. */
+/** Source of each m-line of the sender, by `mid`. */
 type Sources = Record<string, TrackSource>;
 
-/** What two browsers send each other. The gateway puts `from` in the place of `to`. */
+/** Message between two browsers. The gateway replaces `to` with `from`. */
 interface MeshSignal {
   from: string;
-  /** Of one visit: another one means that the page was loaded anew, and what was agreed is void. */
+  /** ID of one page load; another one means that the page was reloaded and the negotiated state is void. */
   visit: string;
   description?: RTCSessionDescriptionInit;
-  /** The number of the offer that this description is, or answers: some are sent again. */
+  /** Number of the offer, or of the offer that is answered: descriptions may be sent again. */
   offer?: number;
   sources?: Sources;
   candidate?: RTCIceCandidateInit | null;
 }
 
 /**
- * Every browser sends to every other one, without a server: good for four people at most. Each pair negotiates by
- * the pattern of perfect negotiation (W3C WebRTC, 10.7): the one with the smaller identity gives way.
+ * Creates the mesh engine: every browser sends to every other one, without a server, for at most four people.
+ * Each pair negotiates by the pattern of perfect negotiation (W3C WebRTC, 10.7): the one with the smaller
+ * identity is polite.
  */
 export const createMesh: CreateEngine = (host) => new Mesh(host);
 
@@ -94,7 +95,7 @@ class Mesh implements MediaEngine {
     this.#peers.delete(identity);
   }
 
-  /** Down when nobody at all can be reached. */
+  /** Reports the state: down when no participant is reachable. */
   #tellState(): void {
     const states = [...this.#peers.values()].map(({ isUp }) => isUp).filter((isUp) => isUp !== null);
     const isDown = states.length > 0 && !states.includes(true);
@@ -116,17 +117,17 @@ class Peer {
   readonly #ownVisit: string;
   readonly #connection: RTCPeerConnection;
   readonly #isPolite: boolean;
-  /** What is sent, by source and kind; a place is kept when its track is taken down. */
+  /** Transceivers of sent tracks, by source and kind; they are reused after their track is unpublished. */
   readonly #sending = new Map<string, RTCRtpTransceiver>();
-  /** What has been handed to the room, by `mid`. */
+  /** Sources handed to the room, by `mid`. */
   readonly #shown = new Map<string, TrackSource>();
-  /** Of the other browser, once it has said something. */
+  /** ID of the other browser's page load, known from its first message. */
   visit: string | null = null;
   #isOffering = false;
-  /** The number of the last offer from here, and of the last one from there that was answered. */
+  /** Numbers of the last own offer, and of the last remote one that was answered. */
   #offered = 0;
   #answered = 0;
-  /** One after another, as they came. */
+  /** Queue of operations in order of arrival. */
   #work: Promise<void> = Promise.resolve();
   #ignoresOffer = false;
   #sources: Sources = {};
@@ -153,7 +154,7 @@ class Peer {
     return connectionState === 'connected' || connectionState === 'connecting';
   }
 
-  /** Tells the other one that this visit is here: it may hold a connection to an earlier one. */
+  /** Announces this page load to the other browser, which may still have a connection to an earlier one. */
   greet(): void {
     this.#send({});
   }
@@ -187,7 +188,7 @@ class Peer {
       else if (candidate) await this.#connection.addIceCandidate(candidate);
       else if (candidate === undefined) this.#repeat();
     } catch (error) {
-      // Candidates of an offer that was passed over concern nobody; all else heals with the next restart.
+      // Candidates of an ignored offer are irrelevant; other errors are resolved by the next restart.
       if (!this.#ignoresOffer && this.#connection.signalingState !== 'closed') console.warn('mesh', error);
     }
   }
@@ -228,11 +229,11 @@ class Peer {
   ): Promise<void> {
     const isOffer = description.type === 'offer';
     if (isOffer && offer === this.#answered) {
-      // The answer may have been lost on the way.
+      // The answer may have been lost.
       if (this.#connection.localDescription?.type === 'answer') this.#sendDescription(offer);
       return;
     }
-    // An answer that comes again, or too late, is none to what is offered now.
+    // A repeated or late answer does not match the current offer.
     if (!isOffer && (offer !== this.#offered || this.#connection.signalingState !== 'have-local-offer'))
       return;
     const collides = isOffer && (this.#isOffering || this.#connection.signalingState !== 'stable');
@@ -248,7 +249,7 @@ class Peer {
     this.#show();
   }
 
-  /** Hands what arrives to the room, and takes back what is gone. */
+  /** Passes received tracks to the room, and removes ended ones. */
   #show(): void {
     const sent = new Set(this.#sending.values());
     for (const transceiver of this.#connection.getTransceivers()) {
@@ -267,7 +268,7 @@ class Peer {
     }
   }
 
-  /** An offer whose answer may have been lost on the way. */
+  /** Sends an offer again whose answer may have been lost. */
   #repeat(): void {
     if (this.#connection.signalingState === 'have-local-offer') this.#sendDescription(this.#offered);
   }

@@ -1,11 +1,11 @@
-/** What the gateway of rooms (`/rtc/rooms/{id}`) and the browser say to each other, in JSON texts. */
+/** Protocol between the room gateway (`/rtc/rooms/{id}`) and the browser, in JSON messages. */
 
 export const PROTOCOL = 'marquee.room.v1';
 
 export type EngineName = 'janus' | 'mesh' | 'livekit';
 export type Role = 'HOST' | 'SPEAKER' | 'VIEWER';
 export type MediaKind = 'AUDIO' | 'VIDEO' | 'SCREEN';
-/** To or from the engine behind the gateway, which does not look into it. */
+/** Message to or from the engine behind the gateway, which forwards it unread. */
 export type Signal = Record<string, unknown>;
 
 export interface Permissions {
@@ -19,17 +19,17 @@ export interface Participant {
   identity: string;
   name: string | null;
   role: Role;
-  /** What the participant sends. */
+  /** Media that the participant sends. */
   audio: boolean;
   video: boolean;
   screen: boolean;
   hand: boolean;
-  /** It is a stream that plays in the room, and no person. */
+  /** Set if the participant is a stream that plays in the room. */
   bridgeId?: string | null;
   joinedAt: string;
 }
 
-/** Somebody in the waiting room. */
+/** Person in the waiting room. */
 export interface Waiting {
   identity: string;
   name: string | null;
@@ -54,7 +54,7 @@ export interface Welcome {
   broadcast?: boolean;
   /** Whether the room can be recorded. */
   canRecord?: boolean;
-  /** What of this participant a host has muted; they cannot lift it. */
+  /** Media of this participant that a host has muted; only a host can unmute it. */
   muted: MediaKind[];
   resumeToken: string;
 }
@@ -82,7 +82,7 @@ export interface Published {
   screen: boolean;
 }
 
-/** What a host may do; `identity` where it concerns one person. */
+/** Moderation by a host; `identity` if it applies to one person. */
 export type Moderation =
   | { action: 'mute'; identity: string; kind: MediaKind; on: boolean }
   | { action: 'kick' | 'admit' | 'deny'; identity: string }
@@ -98,7 +98,7 @@ export type ClientMessage =
   | { type: 'leave' }
   | { type: 'ping' };
 
-/** Codes with which the gateway closes for good; every other end of the connection is tried again. */
+/** Close codes of the gateway that are final; all other disconnects are retried. */
 export const CLOSED = {
   badMessage: 4400,
   token: 4401,

@@ -15,7 +15,7 @@ const FIRST_WAIT_MS = 300;
 const MAX_WAIT_MS = 8000;
 const PING_MS = 4000;
 const LEAVE_MS = 2000;
-/** A connection that is silent for so long is dead, whatever the browser thinks. */
+/** Time without a message after which a connection is treated as dead. */
 const SILENT_MS = 9000;
 
 const OUTCOMES: ReadonlyMap<number, Outcome> = new Map([
@@ -74,14 +74,17 @@ export class RoomClient {
 
   leave(): void {
     this.#say({ type: 'leave' });
-    // The gateway closes when it has heard that: closed from here, it would take it for a lost connection.
+    // The gateway closes the connection after `leave`; if the client closed it, the gateway would treat it as
+    // lost.
     const socket = this.#socket;
     this.#socket = null;
     setTimeout(() => socket?.close(), LEAVE_MS);
     this.#end('LEFT', '');
   }
 
-  /** Sends these tracks of the source and no others, none to take it down. They are kept through reconnections. */
+  /**
+   * Sends only these tracks of the source; an empty list unpublishes it. They persist through reconnections.
+   */
   async publish(source: TrackSource, tracks: readonly MediaStreamTrack[]): Promise<void> {
     const before = this.#tracks.get(source) ?? [];
     if (before.length === tracks.length && tracks.every((track) => before.includes(track))) return;
@@ -121,7 +124,7 @@ export class RoomClient {
   #open(): void {
     clearTimeout(this.#retryTimer);
     this.#drop();
-    // The way back to the seat comes first; where that is gone, the token may be good for another one.
+    // The resume token for the seat comes first; if the seat is gone, the token may be valid for another one.
     const ways = this.#resumeToken === null ? [this.#token] : [this.#resumeToken, this.#token];
     const socket = new WebSocket(this.#options.url, [PROTOCOL, ...ways]);
     this.#socket = socket;
@@ -133,7 +136,7 @@ export class RoomClient {
       this.#queue = this.#queue.then(() => this.#handle(message)).catch(console.error);
     });
     socket.addEventListener('close', ({ code, reason }) => {
-      // What was said before the end is heard before the end.
+      // Messages received before the close are handled before it.
       this.#queue = this.#queue.then(() => {
         if (socket === this.#socket) this.#lost(code, reason);
       });
@@ -141,7 +144,7 @@ export class RoomClient {
     this.#pingTimer = setInterval(() => this.#ping(socket), PING_MS);
   }
 
-  /** Lets go of the connection without a word. */
+  /** Drops the connection without a message. */
   #drop(): void {
     clearInterval(this.#pingTimer);
     const socket = this.#socket;
@@ -175,7 +178,7 @@ export class RoomClient {
     this.#setPhase({ name: 'reconnecting', attempt: this.#attempt });
   }
 
-  /** Both tokens are no longer good: tries another one, once until somebody is in again. */
+  /** Requests another token when both have expired, once per connection. */
   async #renew(words: string): Promise<void> {
     const renew = this.#isRenewed ? undefined : this.#options.renew;
     this.#isRenewed = true;
@@ -333,7 +336,7 @@ export class RoomClient {
     for (const source of this.#muted) await engine.setMuted(source, true);
   }
 
-  /** The engine behind the gateway died, or is back without anything that it knew. */
+  /** Handles the engine behind the gateway going down, or returning without its state. */
   #engineChanged(isUp: boolean): void {
     this.state.hasMedia = isUp;
     if (isUp) this.#engine?.restart();

@@ -1,7 +1,7 @@
 import type { EngineLoaders, TrackSource } from './media-engine.ts';
 import type { ChatLine, MediaKind, Participant, Waiting, Welcome } from './protocol.ts';
 
-/** Why somebody is no longer in a room. */
+/** Reason for leaving a room. */
 export type Outcome =
   | 'LEFT'
   | 'REMOVED'
@@ -17,16 +17,16 @@ export type Phase =
   | { name: 'connecting' }
   | { name: 'waiting' }
   | { name: 'in' }
-  /** The connection is lost and tried again; the seat is kept for a while. */
+  /** Connection is lost and retried; the seat is reserved for a while. */
   | { name: 'reconnecting'; attempt: number }
-  /** `words` are the gateway's, for what the outcome leaves open. */
+  /** `words` is the message of the gateway, for outcomes with several reasons. */
   | { name: 'over'; outcome: Outcome; words: string };
 
-/** All that a page shows of a room. The client changes it and tells; nobody else writes to it. */
+/** State of a room as shown by a page. Only the client changes it, and notifies the page. */
 export interface RoomState {
   phase: Phase;
   welcome: Welcome | null;
-  /** Everybody in the room, oneself included, by identity, in the order of joining. */
+  /** All participants including oneself, by identity, in the order of joining. */
   participants: Map<string, Participant>;
   waitingRoom: Waiting[];
   /** By a host: the participant cannot lift it. */
@@ -34,21 +34,24 @@ export interface RoomState {
   recording: boolean;
   /** True when the room is bridged to a stream. */
   broadcast: boolean;
-  /** False while the engine cannot carry sound and pictures. */
+  /** False while the engine cannot transmit audio and video. */
   hasMedia: boolean;
 }
 
-/** What a page listens for. `onChange` says that the state is another; the rest is what no state can say. */
+/**
+ * Listener of a page. `onChange` reports a new state; the other callbacks report events that the state does
+ * not contain.
+ */
 export interface RoomListener {
   onChange(state: RoomState): void;
   onTrack(identity: string, source: TrackSource, track: MediaStreamTrack): void;
   onTrackGone(identity: string, source: TrackSource): void;
   onChat(line: ChatLine): void;
-  /** A host has muted this participant, or lets them be heard and seen again. */
+  /** A host has muted or unmuted this participant. */
   onMuted(kind: MediaKind, muted: boolean): void;
-  /** Somebody came, or went (`reason` of the gateway). */
+  /** A participant joined, or left (`reason` of the gateway). */
   onPresence(participant: Participant, reason: string | null): void;
-  /** A refusal of the gateway, in words. */
+  /** The gateway rejected a request, with a message. */
   onRefused(code: string, message: string): void;
 }
 
@@ -56,12 +59,12 @@ export interface RoomOptions {
   /** `wss://…/rtc/rooms/{id}` */
   url: string;
   token: string;
-  /** Of an earlier visit of this tab, so that a reload is the same participant. */
+  /** Token of an earlier connection of this tab, so that a reload is the same participant. */
   resumeToken?: string;
   engines: EngineLoaders;
   listener: RoomListener;
-  /** Asks for another token when this one is no longer good; null where there is none to be had. */
+  /** Requests another token when this one has expired; null if there is none. */
   renew?(): Promise<string | null>;
-  /** Told of each new pair. */
+  /** Called with each new pair of tokens. */
   onTokens?(tokens: { token: string; resumeToken: string }): void;
 }

@@ -1,10 +1,10 @@
 import type { EngineHost, LocalTrack, MediaEngine, TrackSource } from './media-engine.ts';
 import type { Signal } from './protocol.ts';
 
-/** What engines with a media server have in common: what is to be sent, mutes, and work that goes one after another. */
+/** Base of engines with a media server: tracks to send, mutes, and a queue of operations. */
 export abstract class ServerEngine implements MediaEngine {
   protected readonly host: EngineHost;
-  /** What is to be sent, by source and kind. */
+  /** Tracks to send, by source and kind. */
   protected readonly tracks = new Map<string, LocalTrack>();
   protected readonly muted = new Set<TrackSource>();
   protected isClosed = false;
@@ -31,17 +31,19 @@ export abstract class ServerEngine implements MediaEngine {
     for (const local of this.tracks.values()) if (local.source === source) local.track.enabled = !muted;
   }
 
-  /** `{op: 'open'}` says that there is a place for this participant: it comes for each connection to the gateway. */
+  /**
+   * `{op: 'open'}` announces a session for this participant; it comes with each connection to the gateway.
+   */
   abstract signal(data: Signal): void;
   abstract setPeers(identities: readonly string[]): void;
   abstract close(): void;
-  /** Sends the tracks and no others, once there is a server; before, it does nothing. */
+  /** Sends exactly these tracks, once there is a server; no-op before. */
   protected abstract sync(): Promise<void>;
 
-  /** The server says `open` when it is there again. */
+  /** The server sends `open` when it is available again. */
   restart(): void {}
 
-  /** What fails is told to the console, and holds up nothing. */
+  /** Queues an operation. A failure is logged to the console and does not block the queue. */
   protected enqueue(work: () => Promise<void>): Promise<void> {
     this.#work = this.#work.then(async () => {
       if (this.isClosed) return;

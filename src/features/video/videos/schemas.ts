@@ -148,10 +148,14 @@ export const Caption = namedSchema('Caption', Type.Object(captionFields), {
 
 const Processing = Type.Object({
   notes: Type.Array(
-    named('ProcessingNote', Type.Object({ code: OneOf(NOTE_CODES), message: Type.String() }), {
-      code: 'CAPTIONS_LEFT_OUT',
-      message: 'Track 4 (German) was omitted: its subtitles are images (PGS), not text.',
-    }),
+    namedSchema(
+      'ProcessingNote',
+      Type.Object({ code: OneOf(PROCESSING_NOTE_CODES), message: Type.String() }),
+      {
+        code: 'CAPTIONS_LEFT_OUT',
+        message: 'Track 4 (German) was omitted: its subtitles are images (PGS), not text.',
+      },
+    ),
     { description: 'Parts of the file that were omitted, and why.' },
   ),
 });

@@ -14,7 +14,7 @@ import { createRoomComposer } from './composer.ts';
 
 const run = promisify(execFile);
 const START = 1_790_000_000_000;
-/** Boxes of the middle of the picture's left and right half, and between the tiles of two. */
+/** Boxes in the middle of the left and right half of the video, and between two tiles. */
 const LEFT = '20:20:140:170';
 const RIGHT = '20:20:460:170';
 const MIDDLE = '20:20:310:170';
@@ -53,7 +53,7 @@ function assertInSync(flashes: readonly number[], beeps: readonly number[]): voi
   }
 }
 
-test('what two people sent is in sync from the beginning to the end, over loss, drift and smaller pictures', async () => {
+test('media of two participants is in sync from beginning to end, despite loss, drift and resolution changes', async () => {
   const path = (name: string) => join(dir, name);
   const [picture, smaller, sound] = await Promise.all([
     flashes(path('ada.ivf'), { seconds: 4, colour: 'red' }),
@@ -64,7 +64,7 @@ test('what two people sent is in sync from the beginning to the end, over loss, 
     flashes(path('bob.ivf'), { seconds: 3, colour: 'blue', size: '320x240' }),
     beeps(path('bob.ogg'), { seconds: 3, frequency: 3000 }),
   ]);
-  // The sender makes its pictures smaller in the middle.
+  // The sender lowers its resolution in the middle.
   const frames: CodedFrame[] = [...picture, ...smaller.map(({ ms, data }) => ({ ms: ms + 4000, data }))];
   const way = { startMs: START, driftPpm: 120 };
   await writeMjr(path('ada-camera.mjr'), 'vp8', frames, { ...way, delayMs: jitter(35, 200) });
@@ -95,7 +95,7 @@ test('what two people sent is in sync from the beginning to the end, over loss, 
     flashesIn(video.path, MIDDLE),
   ]);
   const [low, high] = [await beepsIn(video.path, 1000), await beepsIn(video.path, 3000)];
-  // The first beep begins with the sound.
+  // The first beep coincides with the start of the audio.
   assertInSync(left.slice(1), low);
   assert.deepEqual(left.map(Math.round), [0, 2, 4, 6, 8]);
   const bobs = [3.5, 5.5].map((sec) => sec - (video.startedMs - START) / 1000);
@@ -104,11 +104,11 @@ test('what two people sent is in sync from the beginning to the end, over loss, 
     assert.ok(Math.abs((seen[index] ?? 0) - sec) <= 0.08, `sent at ${sec}, seen of ${seen.join(', ')}`);
     assert.ok(Math.abs((high[index] ?? 0) - sec) <= 0.08, `sent at ${sec}, heard of ${high.join(', ')}`);
   }
-  // One alone has the whole picture; two share it.
+  // A single participant fills the video; two share it.
   assert.deepEqual(middle.map(Math.round), [0, 2, 8]);
 });
 
-test('a shared screen is large, whoever speaks is, and a camera that is off leaves the name', async () => {
+test('a shared screen and the active speaker are large, and a camera that is off leaves the name', async () => {
   const path = (name: string) => join(dir, name);
   const [red, blue, white] = await Promise.all([
     flashes(path('red.ivf'), { seconds: 5, colour: 'red', everySec: 100 }),
@@ -116,7 +116,7 @@ test('a shared screen is large, whoever speaks is, and a camera that is off leav
     flashes(path('white.ivf'), { seconds: 1, colour: 'green', everySec: 100 }),
   ]);
   const sound = await beeps(path('voice.ogg'), { seconds: 5 });
-  // What says how loud it is, and what is to be listened to.
+  // One track has the level extension; the loudness of the other is measured.
   const extension = {
     name: 'urn:ietf:params:rtp-hdrext:ssrc-audio-level',
     value: (ms: number) => (ms >= 2000 ? 20 : 127),
@@ -162,7 +162,7 @@ async function colourAt(path: string, sec: number, box: string): Promise<string>
   return green > blue ? 'green' : 'blue';
 }
 
-test('a room of which nothing can be read says so', async () => {
+test('a room without a readable track fails with an error', async () => {
   const path = join(dir, 'empty.mjr');
   await writeFile(path, '');
   await assert.rejects(
@@ -171,7 +171,7 @@ test('a room of which nothing can be read says so', async () => {
   );
 });
 
-test('one who only speaks is heard for as long as was spoken', async () => {
+test('a participant without video is heard for as long as they spoke', async () => {
   const path = join(dir, 'only.mjr');
   await writeMjr(path, 'opus', await beeps(join(dir, 'only.ogg'), { seconds: 3 }), { startMs: START });
   await mkdir(join(dir, 'only'), { recursive: true });

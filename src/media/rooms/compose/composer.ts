@@ -21,19 +21,19 @@ type Run = Parameters<RoomComposer['compose']>[0];
 
 const STALL_MS = 120_000;
 const GB = 2 ** 30;
-/** Of a scene: far above what the largest room needs. */
+/** Limits of a scene: far above the need of the largest room. */
 const SCENE_LIMITS = { memoryBytes: 8 * GB, cpuSec: 20_000, fileBytes: 16 * GB };
 const JOIN_LIMITS = { memoryBytes: 8 * GB, cpuSec: 40_000, fileBytes: 256 * GB };
 const VIDEO_LIST = 'video.ffconcat';
 const SOUND_LIST = 'sound.ffconcat';
 const OUTPUT = 'composed.mp4';
-/** The joining of the scenes is the rest of the work. */
+/** Share of the scenes in the progress; joining them is the rest. */
 const SCENES_SHARE = 0.95;
 const MS_PER_SEC = 1000;
 
 /**
- * Composes scene by scene, each of some minutes at most and of one layout: what is on the disk meanwhile is the pieces of
- * one scene and the video itself. Scenes begin and end on the same frame and the same sample.
+ * Composes scene by scene, each at most a few minutes long and with one layout: disk use is limited to the
+ * slices of one scene and the video itself. Scenes begin and end on the same frame and the same sample.
  */
 export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
   const tools: Tools = { ...options, stallMs: STALL_MS };
@@ -61,7 +61,10 @@ export function createRoomComposer(options: RoomComposerOptions): RoomComposer {
   };
 }
 
-/** Who speaks is to be known, and not every media server hands on how loud packets are. */
+/**
+ * Adds measured loudness for speaker detection, because not every media server records the audio levels of
+ * packets.
+ */
 async function withLoudness(tools: Tools, run: Run, track: ScannedTrack): Promise<ScannedTrack> {
   const isWanted = run.layout === 'SPEAKER' && track.source === 'MICROPHONE' && track.loudness.length === 0;
   return isWanted ? { ...track, loudness: await measureLoudness(tools, track, run) } : track;
@@ -97,7 +100,7 @@ interface SceneRun {
   scene: Scene;
   font: string | null;
   startedMs: number;
-  /** The outputs, without what they end on. */
+  /** Path of the outputs, without the file extension. */
   into: string;
 }
 
@@ -145,7 +148,7 @@ async function sceneTiles(
     await writeOutput(sliced.dir, nameFile, captionOf(tile, picture));
     const { camera: track } = tile;
     const slice = track === null ? null : await writeSlice({ ...sliced, track, name: `t${index}.mkv` });
-    // What it looks like once what happens together has happened.
+    // Uses the shape after changes that happen together have settled.
     const shape = track?.shapes.findLast(({ atMs }) => atMs <= sliced.span.fromMs + SETTLED_MS) ?? null;
     tiles.push({ tile, slice, shape: shape ?? track?.shapes[0] ?? null, nameFile });
   }

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 
-/** Of the names. The packages of ffmpeg bring the first one; the others know more scripts. */
+/** Fonts for the names. The packages of ffmpeg include the first one; the others cover more scripts. */
 const FONTS = [
   '/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf',
   '/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf',
@@ -9,10 +9,10 @@ const FONTS = [
   '/usr/share/fonts/TTF/DejaVuSans.ttf',
   '/usr/share/fonts/ttf-dejavu/DejaVuSans.ttf',
 ];
-/** Nothing in it would have to be quoted for a filter. */
+/** Font paths without characters that a filter would require to be quoted. */
 const PLAIN = /^[\w./-]+$/;
 
-/** A font of this machine for names below pictures; null where there is none. */
+/** Finds an installed font for the names; null when there is none. */
 export async function findFont(): Promise<string | null> {
   for (const font of FONTS) {
     const path = await realpath(font).catch(() => null);

@@ -5,42 +5,45 @@ import type { MjrHeader } from './mjr.ts';
 import { primaryOfRed } from './rtp.ts';
 import { isKeyFrame, keyFrameSize, parseVp8Payload, type Vp8Size } from './vp8.ts';
 
-/** A frame of pictures or of sound. */
+/** Video or audio frame. */
 export interface MediaFrame {
   sequence: number;
   timestamp: number;
   receivedMs: number;
-  /** Of its first packet. */
+  /** Resume point of its first packet. */
   resume: ResumePoint;
-  /** It can be decoded without those before. */
+  /** It is a keyframe. */
   isKey: boolean;
-  /** Of sound: from 0, the loudest, to 127, silence (RFC 6464); null where it is not said. */
+  /** Audio level from 0, the loudest, to 127, silence (RFC 6464); null when not signaled. */
   level: number | null;
-  /** Of pictures: degrees by which they are to be turned clockwise; null where it is not said. */
+  /** Clockwise rotation of the video, in degrees; null when not signaled. */
   rotation: 0 | 90 | 180 | 270 | null;
-  /** Valid until the next frames are asked for. */
+  /** Valid until the next frames are requested. */
   data: Buffer;
 }
 
-/** What a track must be coded as to be read. */
+/** Clock rates of the supported codecs. */
 const CLOCK_RATES: Readonly<Record<string, number>> = { vp8: 90_000, opus: 48_000 };
 const ORIENTATION = 'urn:3gpp:video-orientation';
 const ROTATIONS = [0, 90, 180, 270] as const;
-/** No camera sends more. */
+/** Maximum size of a video frame, more than any camera sends. */
 const MAX_FRAME_BYTES = 4 * 2 ** 20;
-/** Packets of one picture: each costs memory, also an empty one. */
+/** Maximum packets per video frame: each costs memory, even an empty one. */
 const MAX_FRAME_PACKETS = 8192;
 const MAX_SIDE = 4096;
 /** Opus: 48 kHz, at most 120 ms of stereo at 510 kbit/s. */
 const MAX_SOUND_BYTES = 16 * 1024;
 
-/** Ticks a second; null for a codec that is not read. */
+/** Returns the ticks per second; null for an unsupported codec. */
 export function clockRateOf({ kind, codec }: MjrHeader): number | null {
   if (codec !== (kind === 'VIDEO' ? 'vp8' : 'opus')) return null;
   return CLOCK_RATES[codec] ?? null;
 }
 
-/** The whole frames of a track in the order in which they were sent; a picture that lacks a packet is left out. */
+/**
+ * Yields the complete frames of a track in the order in which they were sent; skips video frames that lack a
+ * packet.
+ */
 export async function* readFrames(
   file: FileHandle,
   header: MjrHeader,
@@ -60,7 +63,7 @@ export async function* readFrames(
   }
 }
 
-/** Puts the frames that a packet completes into the list. */
+/** Function that appends the frames completed by a packet to the list. */
 export type FrameAssembler = (packet: OrderedPacket, frames: MediaFrame[]) => void;
 
 function sounds({ redType, extensions }: MjrHeader): FrameAssembler {
@@ -79,10 +82,10 @@ function sounds({ redType, extensions }: MjrHeader): FrameAssembler {
 }
 
 /**
- * Puts pictures together. After a loss nothing is shown until a picture comes that needs none of those before: a still
- * picture is better than a torn one.
+ * Assembles video frames. After a loss, frames are skipped until the next keyframe: a frozen image is better
+ * than a corrupted one.
  *
- * @param turnOf the orientation in a packet (3GPP TS 26.114, section 7.4.5), where it says one.
+ * @param turnOf the orientation in a packet (3GPP TS 26.114, section 7.4.5), if present.
  */
 export function assembleVideoFrames(
   turnOf: (extensions: ReadonlyMap<number, Buffer>) => number | undefined,
@@ -106,7 +109,7 @@ export function assembleVideoFrames(
       [open, isTorn] = [null, true];
       return;
     }
-    // Copied: the rest of it may come when the memory is used again.
+    // Copied, because the rest may arrive after the memory was reused.
     open.parts.push(Buffer.from(part.data));
     if (!packet.rtp.isMarked) return;
     const [data, { first }] = [Buffer.concat(open.parts), open];

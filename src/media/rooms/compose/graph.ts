@@ -4,7 +4,7 @@ import type { Shape } from './scan.ts';
 import type { Slice } from './slice.ts';
 import { FPS } from './timeline.ts';
 
-/** Of what participants send. */
+/** Decoders for video that participants send. */
 const PICTURE_DECODERS = 'vp8,libvpx';
 export const SOUND_DECODERS = 'opus,libopus';
 
@@ -13,13 +13,18 @@ const TILE = '0x23272f';
 const LETTERS = '0xe8eaed';
 const RATE = 48_000;
 const SAMPLES_PER_FRAME = RATE / FPS;
-/** Voices together may be louder than one; the pieces are turned down, and up again under a limiter. */
+/**
+ * Attenuation of the slices, because mixed voices may exceed the range; undone afterwards, before a limiter.
+ */
 const HEADROOM = 4;
-/** Less than a packet: what is missing leaves its silence. Clocks that drift are set right by that much, too. */
+/**
+ * Minimum drift for a hard correction, less than a packet: missing packets become silence. Drifting clocks
+ * are corrected by this step, too.
+ */
 const MOST_DRIFT_SEC = 0.015;
-/** Shapes that differ more would lose too much at the sides. */
+/** Maximum ratio of aspect ratios for cropping; above it, too much would be cut off. */
 const CROPPED_UP_TO = 1.4;
-/** Of a letter, in heights of letters. */
+/** Width of a letter, relative to its height. */
 const LETTER_WIDTH = 0.62;
 
 export interface SceneInput {
@@ -27,7 +32,7 @@ export interface SceneInput {
   picture: Picture;
   tiles: readonly SceneTile[];
   sounds: readonly Slice[];
-  /** Of the names; null leaves them out. */
+  /** Font of the names; null omits them. */
   font: string | null;
   threads: number;
 }
@@ -37,22 +42,25 @@ export interface SceneTile {
   /** null while the camera is off. */
   slice: Slice | null;
   shape: Shape | null;
-  /** Has the name, beside the pieces. */
+  /** File with the name, in the folder of the slices. */
   nameFile: string;
 }
 
 export const SCENE_VIDEO = 'video.mp4';
 export const SCENE_SOUND = 'sound.mka';
 
-/** Composes a scene of a fixed length: so many frames, and exactly the sound of so many frames. */
+/**
+ * Returns the arguments that compose a scene of a fixed number of frames, with exactly that duration of
+ * audio.
+ */
 export function sceneArgs(input: SceneInput, pathOf: (name: string) => string): string[] {
   const { frames, threads, tiles, sounds } = input;
   const seen = tiles.flatMap(({ slice }) => (slice === null ? [] : [slice]));
   const group = String(2 * FPS);
   return [
-    // The times are those that we wrote, wherever a file begins.
+    // Timestamps are those we wrote, regardless of the start time of a file.
     ...['-nostdin', '-v', 'error', '-y', '-copyts', '-filter_complex_threads', String(threads)],
-    // Another size in the middle of a track is for the scaler; all filters would begin anew for it.
+    // The scaler handles a size change in the middle of a track; otherwise all filters would restart.
     ...seen.flatMap(({ name }) => [
       ...['-threads', String(threads), '-reinit_filter', '0'],
       ...inputGuard(pathOf(name), PICTURE_DECODERS),
@@ -60,14 +68,16 @@ export function sceneArgs(input: SceneInput, pathOf: (name: string) => string): 
     ...sounds.flatMap(({ name }) => inputGuard(pathOf(name), SOUND_DECODERS)),
     ...['-filter_complex', [...pictureGraph(input), ...soundGraph(input, seen.length)].join(';')],
     ...['-map', '[v]', '-frames:v', String(frames), '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
-    // No frames out of order at the joints, and all pieces with the same settings.
+    // Slices must join: no frame reordering at the boundaries, and identical settings.
     ...['-profile:v', 'high', '-bf', '0', '-g', group, '-threads', String(threads), '-pix_fmt', 'yuv420p'],
     ...['-video_track_timescale', String(FPS * 1000), '-f', 'mp4', SCENE_VIDEO],
     ...['-map', '[a]', '-c:a', 'flac', '-sample_fmt', 's32', '-f', 'matroska', SCENE_SOUND],
   ];
 }
 
-/** A picture of the names and the empty tiles alone, in the pixels of `yuv420p`, on the standard output. */
+/**
+ * Returns the arguments that render the names and empty tiles as one `yuv420p` frame to the standard output.
+ */
 export function stillArgs({ picture, tiles, font }: Still): string[] {
   const { width, height } = picture;
   const filters = [
@@ -87,7 +97,7 @@ export interface Still {
   font: string | null;
 }
 
-/** Names and empty tiles are drawn once; the pictures are laid over them. */
+/** Builds the video graph: names and empty tiles are drawn once, and the videos are overlaid. */
 function pictureGraph({ frames, picture, tiles, font }: SceneInput): string[] {
   const { width, height } = picture;
   const still = [
@@ -125,7 +135,10 @@ function drawn(
   return [box, below, ...(isSeen ? [] : [inside])];
 }
 
-/** How a picture comes into its tile: the scaler alone meets other sizes, everything behind it has one. */
+/**
+ * Returns the filters that fit a video into its tile: only the scaler sees varying sizes, later filters a
+ * constant one.
+ */
 export function fit(
   tile: Box & { isWhole: boolean },
   shape: Omit<Shape, 'atMs'> | null,
@@ -155,7 +168,7 @@ function even(value: number): number {
   return Math.max(2, 2 * Math.round(value / 2));
 }
 
-/** Everybody at once, as loud as they were, and silence where nothing came. */
+/** Builds the audio graph: mixes all participants at their own volume, with silence for gaps. */
 function soundGraph({ frames, sounds }: SceneInput, firstInput: number): string[] {
   const samples = frames * SAMPLES_PER_FRAME;
   if (sounds.length === 0) return [`anullsrc=r=${RATE}:cl=stereo,atrim=end_sample=${samples}[a]`];
@@ -174,10 +187,10 @@ function soundGraph({ frames, sounds }: SceneInput, firstInput: number): string[
   return [...voices, `${all}${mix},atrim=end_sample=${samples}[a]`];
 }
 
-/** What the joined sound goes through. */
+/** Filters for the joined audio. */
 export const JOINED_SOUND = `asetpts=N/SR/TB,volume=${HEADROOM},alimiter=level=disabled:limit=0.95`;
 
-/** A name in at most so many letters as fit: no line breaks, nothing that cannot be seen. */
+/** Returns the name, truncated to fit, without line breaks and invisible characters. */
 export function captionOf(tile: Pick<Tile, 'width' | 'name'>, picture: Picture): string {
   const most = Math.max(1, Math.floor(tile.width / (captionSize(picture) * LETTER_WIDTH)));
   const letters = [...tile.name.normalize('NFC').replace(/\p{C}|\p{Zl}|\p{Zp}/gu, ' ')];

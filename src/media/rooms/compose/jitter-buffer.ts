@@ -2,47 +2,47 @@ import type { FileHandle } from 'node:fs/promises';
 import { type MjrPacket, readMjrPackets } from './mjr.ts';
 import { parseRtp, type RtpPacket, wrappedDistance } from './rtp.ts';
 
-/** Numbers of one packet: as it was sent, and counted on without an end. */
+/** Numbers of one packet: as sent, and without wraparound. */
 interface Numbers {
   ssrc: number;
-  /** As sent: 16 bits, 32 bits. */
+  /** Values as sent: 16 bits, 32 bits. */
   raw: { sequence: number; timestamp: number };
   sequence: number;
   timestamp: number;
   receivedMs: number;
 }
 
-/** Where reading may begin again, as if it had come there from the start. */
+/** Position from which reading can resume, with the same result as reading from the start. */
 export interface ResumePoint extends Numbers {
   offset: number;
 }
 
-/** A packet in the order in which it was sent, each once. */
+/** Packet in sending order, without duplicates. */
 export interface OrderedPacket {
-  /** Numbers that never begin anew. */
+  /** Sequence number without wraparound. */
   sequence: number;
-  /** In ticks of the codec's clock; it never begins anew, either. */
+  /** Timestamp without wraparound, in ticks of the codec's clock. */
   timestamp: number;
   receivedMs: number;
   /** Packets before it are missing. */
   isAfterLoss: boolean;
-  /** Valid until the next packets are asked for. */
+  /** Valid until the next packets are requested. */
   rtp: RtpPacket;
-  /** Reading may begin again at this packet. */
+  /** Position from which reading can resume at this packet. */
   resume: ResumePoint;
 }
 
-/** How long order is waited for, in milliseconds. */
+/** Maximum times to wait for packets out of order, in milliseconds. */
 export interface ReorderTimeouts {
-  /** Those sent once more come a little later; then they are missing. */
+  /** Time after which a missing packet counts as lost; retransmissions come a little later. */
   waitMs: number;
-  /** The first packet that came may not be the first that was sent. */
+  /** Initial wait, because the first packet received may not be the first one sent. */
   settleMs: number;
 }
 
 const RECORDED: ReorderTimeouts = { waitMs: 1000, settleMs: 250 };
 const MAX_HELD = 1024;
-/** A sender that begins anew begins anywhere. */
+/** Jump in sequence numbers that counts as a restart of the sender, whose first number is random. */
 const RESTART_DISTANCE = 5000;
 
 interface Held {
@@ -73,17 +73,17 @@ export async function* readInOrder(
   if (rest.length > 0) yield rest;
 }
 
-/** Puts the packets of one track in their order. */
+/** Buffer that restores the sending order of one track's packets. */
 export class JitterBuffer {
   readonly #ticksPerMs: number;
   readonly #patience: ReorderTimeouts;
   readonly #held = new Map<number, Held>();
   #newest: Numbers | null;
-  /** The number that is due. */
+  /** Next expected sequence number. */
   #next: number;
-  /** When it was first missed. */
+  /** Time since which the expected packet has been missing. */
   #missedAtMs: number | null = null;
-  /** When the first of all came, until it is known which is due. */
+  /** Arrival time of the very first packet, until the first expected number is known. */
   #beganAtMs: number | null = null;
 
   constructor(clockRate: number, from: ResumePoint | null, patience = RECORDED) {
@@ -110,7 +110,7 @@ export class JitterBuffer {
     if (isLost || this.#held.size > MAX_HELD) this.#skip(ready);
   }
 
-  /** What is held lies in memory that is about to be used again. */
+  /** Copies the held packets, because their memory is about to be reused. */
   keep(): void {
     for (const [sequence, { packet, numbers }] of this.#held) {
       const data = Buffer.from(packet.data);
@@ -159,7 +159,7 @@ export class JitterBuffer {
     if (this.#held.size > 0) this.#next = Math.min(...this.#held.keys());
   }
 
-  /** Hands over what is due and there. */
+  /** Releases consecutive packets, beginning with the next expected one. */
   #release(ready: OrderedPacket[], isAfterLoss = false): void {
     for (let held = this.#held.get(this.#next); held !== undefined; held = this.#held.get(this.#next)) {
       const { sequence, timestamp, receivedMs } = held.numbers;
@@ -172,13 +172,13 @@ export class JitterBuffer {
     }
   }
 
-  /** Gives up what is due, up to the first that is there. */
+  /** Skips the missing packets up to the first one held. */
   #skip(ready: OrderedPacket[]): void {
     this.#next = Math.min(...this.#held.keys());
     this.#release(ready, true);
   }
 
-  /** What is held has come before what was waited for. */
+  /** Returns the lowest file offset of the held packets, which arrived before the awaited one. */
   #lowestOffset(): number {
     let lowest = Number.POSITIVE_INFINITY;
     for (const { packet } of this.#held.values()) lowest = Math.min(lowest, packet.offset);

@@ -1,12 +1,12 @@
 import type { ScannedTrack } from './scan.ts';
 
-/** Who is in the picture, with what sends their pictures. */
+/** Visible participants, with the tracks of their video. */
 export interface VisibleParticipants<C = ScannedTrack> {
   /** Ordered by the time of joining. */
   people: readonly Person<C>[];
-  /** A screen that is shared, large; null without. */
+  /** Participant who shares a screen, shown large; null when there is none. */
   screen: (Person<C> & { camera: C }) | null;
-  /** Whose picture is large: an index in `people`; null where all are alike. */
+  /** Participant shown large: an index in `people`; null for equal tiles. */
   speaker: number | null;
 }
 
@@ -21,25 +21,25 @@ export interface Picture {
   height: number;
 }
 
-/** A rectangle of the picture; every number is even, as the colours of video want it. */
+/** Rectangle of the video; all numbers are even, as chroma subsampling requires. */
 export interface Box extends Picture {
   x: number;
   y: number;
 }
 
-/** Where one of those in the picture is. */
+/** Position of one participant in the video. */
 export interface Tile<C = ScannedTrack> extends Box {
   name: string;
   camera: C | null;
-  /** A screen is shown whole; of a camera, what does not fit is cut off. */
+  /** A screen is scaled to fit; a camera is cropped. */
   isWhole: boolean;
-  /** Below it, for the name. */
+  /** Box below it for the name. */
   caption: Box;
 }
 
-/** The share of the width that a large picture takes. */
+/** Share of the width for a large tile. */
 const LARGE = 0.8;
-/** In a column of small ones. */
+/** Maximum number of small tiles in the column. */
 const MOST_BESIDE = 5;
 
 export function tilesOf<C>(scene: VisibleParticipants<C>, picture: Picture): Tile<C>[] {
@@ -49,7 +49,7 @@ export function tilesOf<C>(scene: VisibleParticipants<C>, picture: Picture): Til
   if (large === undefined) return grid(people, whole, picture);
   const rest = people.filter((_, index) => screen !== null || index !== speaker);
   const beside = rest.slice(0, MOST_BESIDE);
-  // Whoever speaks is seen beside a screen, too; the others keep their places.
+  // The active speaker is visible next to a screen, too; the others do not move.
   const speaking = screen === null || speaker === null ? undefined : people[speaker];
   if (speaking !== undefined && !beside.includes(speaking)) beside.splice(-1, 1, speaking);
   const name = screen === null ? large.name : `${large.name} (screen)`;
@@ -65,7 +65,7 @@ function grid<C>(people: readonly Person<C>[], area: Box, picture: Picture): Til
   const [width, height] = [area.width / columns, area.height / rows];
   return people.map((person, index) => {
     const row = Math.floor(index / columns);
-    // The last row stands in the middle.
+    // The last row is centered.
     const inRow = row === rows - 1 ? people.length - row * columns : columns;
     const left = area.x + (area.width - inRow * width) / 2;
     const box = { x: left + (index % columns) * width, y: area.y + row * height, width, height };
@@ -90,7 +90,7 @@ function tile<C>({ name, camera }: Person<C>, cell: Box, picture: Picture, isWho
   return { ...{ x, y, width, height, name, camera, isWhole, caption } };
 }
 
-/** Of the letters. */
+/** Returns the font size of captions. */
 export function captionSize({ height }: Picture): number {
   return Math.round(height / 45);
 }

@@ -12,7 +12,7 @@ const LIMITS = { memoryBytes: 2 * GB, cpuSec: 20_000, fileBytes: 2 * GB };
 const SOUND = 'sound.mka';
 const SAMPLES = 'samples.raw';
 const RATE = 8000;
-/** As long as what senders say the level of (RFC 6464) is, most of the time. */
+/** Samples per level, the usual interval of the levels that senders signal (RFC 6464). */
 const BLOCK = RATE / 50;
 const BLOCK_BYTES = 2 * BLOCK;
 const BLOCK_MS = 20;
@@ -20,9 +20,9 @@ const READ_BYTES = BLOCK_BYTES * 2000;
 const FULL_SCALE = 32_768;
 
 /**
- * How loud a track is, by listening to it: for those whose packets do not say it.
+ * Measures the loudness of a track by decoding it, for tracks whose packets have no levels.
  *
- * @param dir a folder that is there.
+ * @param dir an existing folder.
  * @returns as `ScannedTrack.loudness`.
  */
 export async function measureLoudness(
@@ -53,7 +53,7 @@ export async function measureLoudness(
   }
 }
 
-/** @param atMs of the first sample, after the track's first packet. */
+/** @param atMs time of the first sample, relative to the track's first packet. */
 async function levelsIn(path: string, atMs: number): Promise<Uint8Array> {
   const levels: number[] = [];
   const file = await openOutputFile(path);
@@ -73,7 +73,7 @@ async function levelsIn(path: string, atMs: number): Promise<Uint8Array> {
   }
 }
 
-/** From 0 for silence to 127 for the loudest there can be. */
+/** Returns the level, from 0 for silence to 127 for full scale. */
 function levelOf(bytes: Buffer, from: number): number {
   let sum = 0;
   for (let at = from; at < from + BLOCK_BYTES; at += 2) sum += bytes.readInt16LE(at) ** 2;

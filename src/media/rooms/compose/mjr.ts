@@ -2,33 +2,33 @@ import type { FileHandle } from 'node:fs/promises';
 import { LEVEL_EXTENSION, readDescription } from '../janus/sources.ts';
 
 /**
- * The recordings of Janus: one file for each track. A header names the codec and when the first packet came, then come
- * the RTP packets as they arrived, each with its time (docs/decisions/room-recordings.md#janus-files). What is in the packets
- * was sent by participants: anything may be there.
+ * Header of a Janus recording: one file for each track. The header names the codec and the time of the first
+ * packet; the RTP packets follow in order of arrival, each with its time
+ * (docs/decisions/room-recordings.md#janus-files). Packet contents come from participants and are untrusted.
  */
 export interface MjrHeader {
   kind: 'AUDIO' | 'VIDEO';
-  /** As Janus calls it: `vp8`, `opus`. */
+  /** Codec as named by Janus: `vp8`, `opus`. */
   codec: string;
-  /** When the first packet came, epoch milliseconds. */
+  /** Arrival time of the first packet, in epoch milliseconds. */
   startedMs: number;
-  /** Names of RTP header extensions by their ids (RFC 8285). */
+  /** Names of RTP header extensions by their IDs (RFC 8285). */
   extensions: ReadonlyMap<number, string>;
-  /** The payload type that carries Opus with redundancy (RFC 2198); null without. */
+  /** Payload type of redundant Opus (RFC 2198); null without one. */
   redType: number | null;
-  /** What the stream was published with. */
+  /** Description with which the stream was published. */
   description: string | null;
-  /** Where the packets begin in the file. */
+  /** Offset of the first packet in the file. */
   bodyAt: number;
 }
 
-/** One packet as it lies in the file. */
+/** Packet as stored in the file. */
 export interface MjrPacket {
-  /** Of its frame in the file: reading may begin again there. */
+  /** Offset of its record in the file: reading can resume there. */
   offset: number;
-  /** After the first packet came. */
+  /** Arrival time relative to the first packet. */
   receivedMs: number;
-  /** RTP (RFC 3550). Valid until the next packets are asked for. */
+  /** RTP packet (RFC 3550). Valid until the next packets are requested. */
   data: Buffer;
 }
 
@@ -39,7 +39,7 @@ const FRAME_HEAD_BYTES = 10;
 const READ_BYTES = 256 * 1024;
 const DECIMAL_ID = /^\d{1,3}$/;
 
-/** @returns null when the file is none, is empty, or holds neither sound nor pictures. */
+/** @returns null when the file is not an MJR file, is empty, or holds neither audio nor video. */
 export async function readMjrHeader(file: FileHandle): Promise<MjrHeader | null> {
   const head = Buffer.alloc(FILE_MAGIC.length + 2 + 0xffff);
   const { bytesRead } = await file.read(head, 0, head.length, 0);
@@ -64,8 +64,8 @@ export async function readMjrHeader(file: FileHandle): Promise<MjrHeader | null>
 }
 
 /**
- * The packets from `offset` on, as many at once as were read. A file that was cut off, or has something else in it, ends
- * where it stops making sense.
+ * Yields the packets from `offset` on, in batches of one read. A truncated or corrupted file ends at the
+ * first invalid record.
  */
 export async function* readMjrPackets(file: FileHandle, offset: number): AsyncGenerator<MjrPacket[]> {
   const buffer = Buffer.alloc(READ_BYTES);
@@ -109,7 +109,7 @@ function parse(json: string): Record<string, unknown> | null {
   }
 }
 
-/** @param description of a stream of sound: Janus does not write which extension says how loud it is. */
+/** @param description of an audio stream: Janus does not record which extension has the audio level. */
 function extensionsOf(value: unknown, description: unknown): Map<number, string> {
   const found = new Map<number, string>();
   const levelId = readDescription(description)?.levelId;

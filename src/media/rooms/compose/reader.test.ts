@@ -15,7 +15,7 @@ before(async () => {
 });
 after(() => rm(dir, { recursive: true }));
 
-/** A frame in name: the head of a picture and so many bytes. */
+/** Builds a fake frame: the header of a frame, followed by filler bytes. */
 function picture(isKey: boolean, { bytes = 2500, width = 640, height = 360 } = {}): Buffer {
   const data = Buffer.alloc(bytes, 7);
   data.writeUInt8(isKey ? 0x10 : 0x11, 0);
@@ -40,7 +40,7 @@ function sounds(seconds: number): CodedFrame[] {
   }));
 }
 
-/** Numbers without a pattern, the same in every run. */
+/** Returns a generator of pseudorandom numbers, identical in every run. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -67,7 +67,7 @@ function trackOf(path: string, codec: 'vp8' | 'opus') {
   return { identity: 'ada', name: 'Ada', source, path };
 }
 
-/** The times of the frames in a piece, and whether each is whole in itself. */
+/** Returns the times of the frames in a slice, and whether each is a keyframe. */
 async function piece(track: ScannedTrack, fromMs: number, toMs: number) {
   const name = `piece-${Math.random()}.mkv`;
   const span = { fromMs: START + fromMs, toMs: START + toMs };
@@ -95,9 +95,9 @@ function blocksOf(file: Buffer): { ms: number; isKey: boolean; bytes: number }[]
   return blocks;
 }
 
-test('packets that come late, twice or over the end of their numbers make whole pictures', async () => {
+test('late and repeated packets and wrapped sequence numbers yield complete frames', async () => {
   const random = numbers(1);
-  // Some are sent again, a quarter of a second later.
+  // Some packets are retransmitted, a quarter of a second later.
   const track = await scanned('late', pictures(4), { delayMs: () => (random() < 0.1 ? 270 : 20) });
   const { frames, zeroMs } = await piece(track, 0, 4000);
   assert.equal(frames.length, 100);
@@ -108,9 +108,9 @@ test('packets that come late, twice or over the end of their numbers make whole 
   );
 });
 
-test('a lost packet leaves a gap up to the next picture that stands for itself, and shifts nothing', async () => {
+test('a lost packet leaves a gap up to the next keyframe, and shifts nothing', async () => {
   const plain = await piece(await scanned('whole', pictures(6)), 0, 6000);
-  // Each picture is three packets: this one is of the 61st.
+  // Each frame is three packets: this one belongs to the 61st.
   const torn = await piece(await scanned('torn', pictures(6), { isLost: (index) => index === 181 }), 0, 6000);
   const times = (frames: { ms: number }[]) => frames.map(({ ms }) => ms);
   assert.equal(plain.frames.length, 150);
@@ -120,22 +120,22 @@ test('a lost packet leaves a gap up to the next picture that stands for itself, 
   );
 });
 
-test('times follow the clock of the sender, not the moods of the network', async () => {
+test('times follow the clock of the sender, not network jitter', async () => {
   const random = numbers(2);
   const delayMs = () => 30 + random() ** 4 * 300;
   const track = await scanned('drift', sounds(60), { delayMs, driftPpm: 150 });
   const { frames, zeroMs } = await piece(track, 10_000, 60_000);
-  // Made every 20 ms; the fastest came after 30.
+  // Sent every 20 ms; the fastest packet took 30 ms.
   const errors = frames.map(({ ms }) => (ms - (zeroMs ?? 0) + 10_000 - 30) % 20);
   const near = errors.filter((error) => error <= 4 || error >= 16);
   assert.ok(near.length > frames.length * 0.95, `${near.length} of ${frames.length}`);
 });
 
-test('timestamps that jump are tied to the arrivals anew', async () => {
+test('timestamps that jump are realigned with the arrival times', async () => {
   const frames = sounds(20);
   const jumps = frames.map(({ ms, data }) => ({ ms: ms < 10_000 ? ms : ms + 7_200_000, data }));
   const path = join(dir, 'jump.mjr');
-  // The arrivals go on as if nothing had been.
+  // The arrival times continue without a jump.
   await writeMjr(path, 'opus', jumps, {
     startMs: START,
     delayMs: (index) => (index < 500 ? 20 : -7_199_980),
@@ -147,7 +147,7 @@ test('timestamps that jump are tied to the arrivals anew', async () => {
   assert.ok(Math.abs((found.at(-1)?.ms ?? 0) - (zeroMs ?? 0) - 20_000) < 60);
 });
 
-test('a piece begins with the picture that is seen then, and is decoded from one that stands for itself', async () => {
+test('a slice begins with the frame visible at its start, and is decoded from a keyframe', async () => {
   const track = await scanned('lead', pictures(10));
   const { frames, zeroMs } = await piece(track, 5010, 6000);
   assert.ok(frames[0]?.isKey);
@@ -161,7 +161,7 @@ test('a piece begins with the picture that is seen then, and is decoded from one
   );
 });
 
-test('a camera that is off, another size and a turned telephone are seen', async () => {
+test('detects a camera that is off, a resolution change and a rotated phone', async () => {
   const frames = [
     ...pictures(2),
     ...pictures(2).map(({ ms, data }) => ({ ms: ms + 10_000, data })),
@@ -187,7 +187,7 @@ test('a camera that is off, another size and a turned telephone are seen', async
   );
 });
 
-test('how loud somebody is comes from what the browser says', async () => {
+test('loudness comes from the level extension that the browser sends', async () => {
   const extension = {
     name: 'urn:ietf:params:rtp-hdrext:ssrc-audio-level',
     value: (ms: number) => (ms < 1000 ? 127 : 0x80 | 20),
@@ -196,7 +196,7 @@ test('how loud somebody is comes from what the browser says', async () => {
   assert.deepEqual([...loudness], [0, 0, 0, 0, 107, 107, 107, 107]);
 });
 
-test('whatever is in a file is read to an end', async () => {
+test('reads any file content to the end without an error', async () => {
   const path = join(dir, 'fuzz.mjr');
   const files = [];
   for (const [codec, frames] of [
@@ -225,7 +225,7 @@ test('whatever is in a file is read to an end', async () => {
       await writeSlice({ track, span, dir, name: `fuzz-${codec}-${round}.mkv`, signal });
     }
   }
-  // Most of the damage is in the packets, where it is missed alone.
+  // Most of the damage is inside packets, where only the payload is affected.
   assert.ok(read > 50, `${read} could be read`);
   for (const nothing of ['', 'MJR00002', 'MJR00002\0\u0002{}', 'MJR00001']) {
     await writeFile(path, nothing, 'latin1');

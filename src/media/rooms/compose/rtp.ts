@@ -1,4 +1,4 @@
-/** One RTP packet (RFC 3550, section 5.1). */
+/** RTP packet (RFC 3550, section 5.1). */
 export interface RtpPacket {
   payloadType: number;
   isMarked: boolean;
@@ -7,7 +7,7 @@ export interface RtpPacket {
   /** 32 bits. */
   timestamp: number;
   ssrc: number;
-  /** Of the one-byte form (RFC 8285, section 4.2), by their ids. */
+  /** Header extensions of the one-byte form (RFC 8285, section 4.2), by their IDs. */
   extensions: ReadonlyMap<number, Buffer> | null;
   payload: Buffer;
 }
@@ -17,7 +17,7 @@ const ONE_BYTE_PROFILE = 0xbede;
 /** Ends a list of extensions (RFC 8285, section 4.2). */
 const STOP_ID = 15;
 
-/** @returns null for what is no RTP packet with something in it. */
+/** @returns null for data that is not an RTP packet with a payload. */
 export function parseRtp(data: Buffer): RtpPacket | null {
   if (data.length < FIXED_BYTES) return null;
   const [first, second] = [data.readUInt8(0), data.readUInt8(1)];
@@ -59,14 +59,17 @@ function readExtensions(bytes: Buffer): Map<number, Buffer> {
   return found;
 }
 
-/** How far `next` lies behind `previous` in numbers that begin anew after `bits`; less than zero: before it. */
+/**
+ * Returns the signed distance from `previous` to `next` for numbers that wrap after `bits` bits; negative
+ * when `next` comes before.
+ */
 export function wrappedDistance(previous: number, next: number, bits: 16 | 32): number {
   const span = 2 ** bits;
   const distance = (((next - previous) % span) + span) % span;
   return distance >= span / 2 ? distance - span : distance;
 }
 
-/** The newest part of a packet with redundancy (RFC 2198, section 3); null when it is cut off. */
+/** Returns the primary part of a redundant packet (RFC 2198, section 3); null when it is truncated. */
 export function primaryOfRed(payload: Buffer): Buffer | null {
   let [at, older] = [0, 0];
   while (at < payload.length && (payload.readUInt8(at) & 0x80) !== 0) {

@@ -6,27 +6,27 @@ import { type MjrHeader, readMjrHeader } from './mjr.ts';
 import { type TrackClock, TrackClockBuilder } from './track-clock.ts';
 import { keyFrameSize, type Vp8Size } from './vp8.ts';
 
-/** From, and up to, in epoch milliseconds. */
+/** Time span in epoch milliseconds. */
 export interface Span {
   fromMs: number;
   toMs: number;
 }
 
-/** What the first reading of a track has found out. */
+/** Result of the first pass over a track. */
 export interface ScannedTrack extends RecordedRoomTrack {
   header: MjrHeader;
   clock: TrackClock;
-  /** When something came. Where nothing comes for seconds, the camera or the microphone is off. */
+  /** Time spans with media. Without media for seconds, the camera or the microphone is off. */
   spans: Span[];
-  /** Where reading may begin, in order. */
+  /** Positions from which reading can resume, in order. */
   entries: { atMs: number; resume: ResumePoint }[];
-  /** How loud each quarter of a second is, from 0 to 127; 0 where nothing came. */
+  /** Loudness of each quarter of a second, from 0 to 127; 0 without audio. */
   loudness: Uint8Array;
-  /** What the pictures look like from a time on, as far as it changes how they are laid out. */
+  /** Video shapes over time, as far as they affect the layout. */
   shapes: Shape[];
 }
 
-/** Of a picture as it was sent, and how it is to be turned clockwise to be seen. */
+/** Size of a video as it was sent, and the clockwise rotation for display. */
 export interface Shape {
   atMs: number;
   width: number;
@@ -35,16 +35,19 @@ export interface Shape {
 }
 
 export const LEVEL_MS = 250;
-/** Cameras send all the time; a screen that does not change may send nothing for a while. */
+/**
+ * Gaps after which a source counts as off: cameras send continuously; an unchanged screen may send nothing
+ * for a while.
+ */
 const OFF_AFTER_MS = { CAMERA: 4000, MICROPHONE: 4000, SCREEN: 12_000 };
-/** The last frame is shown as long as one lasts. */
+/** Duration for which the last frame is shown. */
 const FRAME_MS = 40;
 const ENTRY_EVERY_MS = 2000;
-/** Nobody turns a telephone more often. */
+/** Minimum interval between shape changes: phones are not rotated more often. */
 const SHAPE_EVERY_MS = 1000;
-/** Sizes are rounded to whole blocks. */
+/** Tolerance of aspect ratios: sizes are rounded to whole blocks. */
 const SAME_RATIO = 0.02;
-/** Of levels, from the loudest. */
+/** Lowest audio level; 0 is the loudest. */
 export const SILENCE = 127;
 
 /**
@@ -93,7 +96,7 @@ class Findings {
     this.#clock = new TrackClockBuilder(clockRate);
   }
 
-  /** @returns false when enough was read. */
+  /** @returns false when no more frames are needed. */
   add(frame: MediaFrame): boolean {
     const { receivedMs } = frame;
     if (receivedMs > this.#maxMs) return false;
@@ -134,7 +137,7 @@ class Findings {
   }
 }
 
-/** Another size of the same shape is scaled to the same tile. */
+/** Reports whether two sizes have the same aspect ratio, and so scale to the same tile. */
 function isAlike(a: Shape, b: Shape): boolean {
   return a.degrees === b.degrees && Math.abs((a.width * b.height) / (a.height * b.width) - 1) < SAME_RATIO;
 }

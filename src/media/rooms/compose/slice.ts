@@ -7,10 +7,10 @@ import type { ScannedTrack, Span } from './scan.ts';
 import { lastUpTo } from './track-clock.ts';
 import { keyFrameSize } from './vp8.ts';
 
-/** A piece of a track in a file of its own. */
+/** Slice of a track in its own file. */
 export interface Slice {
   name: string;
-  /** What the piece begins at, in the times of the file: what lies before is only there to be decoded. */
+  /** Start of the slice in the times of the file: earlier frames are only decoded. */
   zeroMs: number;
 }
 
@@ -22,11 +22,11 @@ interface SliceRun {
   signal: AbortSignal;
 }
 
-/** Packets come so much later than what is in them was made. */
+/** Maximum delay between capture and arrival of a packet. */
 const LATE_MS = 5000;
-/** A decoder of Opus has found its way after that (RFC 7845, section 4.6), and more. */
+/** Lead for an Opus decoder to converge (RFC 7845, section 4.6), with a margin. */
 const SOUND_LEAD_MS = 200;
-/** A picture that is older than that is not shown any more. */
+/** Age above which a frame is not shown. */
 const STALE_MS = 12_000;
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
@@ -44,7 +44,7 @@ export async function writeSlice(run: SliceRun): Promise<Slice | null> {
   }
 }
 
-/** The frames of a span with their times, after those that lead to them. */
+/** Yields the frames of a span with their times, preceded by those needed for decoding. */
 async function* timedFrames({ track, span, signal }: SliceRun, input: FileHandle, leadMs: number) {
   const { header, clock, entries } = track;
   const start = lastUpTo(entries, span.fromMs - leadMs, ({ atMs }) => atMs) ?? entries[0];
@@ -72,8 +72,8 @@ async function sounds(run: SliceRun, input: FileHandle, output: FileHandle): Pro
 }
 
 /**
- * Pictures before the span follow each other by the millisecond: they are decoded and not shown, but for the last one,
- * which is what is seen when the span begins.
+ * Writes the video frames. Frames before the span are one millisecond apart: they are decoded and not shown,
+ * except the last one, which is visible when the span begins.
  */
 async function pictures(run: SliceRun, input: FileHandle, output: FileHandle): Promise<Slice | null> {
   const writer = new MatroskaWriter(output);

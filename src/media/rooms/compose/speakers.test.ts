@@ -7,7 +7,7 @@ const START = 1_790_000_000_000;
 const LOUD = 105;
 const QUIET = 55;
 
-/** Somebody who is there from `from` to `to` and speaks from and to these seconds. */
+/** Builds a participant who is present from `from` to `to` and speaks in the given seconds. */
 function heard(
   identity: string,
   words: readonly [number, number, level?: number][],
@@ -24,7 +24,7 @@ function heard(
 const large = (people: readonly ParticipantAudio[]) =>
   speakersOf(people, START, START + 60_000).map(({ atMs, identity }) => [identity, (atMs - START) / 1000]);
 
-test('somebody is large from their first word on, through pauses, and until another one speaks', () => {
+test('a speaker is large from the first word on, through pauses, and until another one speaks', () => {
   const ada = heard('ada', [
     [1, 4],
     [5, 9],
@@ -35,7 +35,7 @@ test('somebody is large from their first word on, through pauses, and until anot
   ]);
 });
 
-test('a word, a cough, and two at once change nothing', () => {
+test('a single word, a cough and simultaneous speech change nothing', () => {
   const ada = heard('ada', [[0, 30]]);
   const words = heard('bob', [
     [3, 3.5],
@@ -45,7 +45,7 @@ test('a word, a cough, and two at once change nothing', () => {
   assert.deepEqual(large([ada, words]), [['ada', 0]]);
 });
 
-test('noise is no voice, does not keep one small, and silence is none', () => {
+test('noise does not keep a speaker small, and neither noise nor silence counts as speech', () => {
   assert.deepEqual(large([heard('fan', [], 82), heard('ada', [[5, 10]])]), [['ada', 5]]);
   assert.deepEqual(large([heard('drill', [], 94), heard('ada', [[5, 60]])]), [
     ['drill', 0],
@@ -54,7 +54,7 @@ test('noise is no voice, does not keep one small, and silence is none', () => {
   assert.deepEqual(large([heard('ada', []), heard('bob', [])]), []);
 });
 
-test('the picture changes at most every two and a half seconds, unless the speaker has left', () => {
+test('the layout changes at most every two and a half seconds, unless the speaker has left', () => {
   const turns = (first: number): [number, number][] =>
     Array.from({ length: 14 }, (_, index) => [first + 3 * index, first + 3 * index + 1.5]);
   const changes = large([heard('ada', turns(0)), heard('bob', turns(1.5))]);
@@ -69,7 +69,7 @@ test('the picture changes at most every two and a half seconds, unless the speak
   ]);
 });
 
-test('a microphone that was turned on later is placed where it belongs', () => {
+test('a microphone that was turned on later has its correct position', () => {
   const ada = heard('ada', [[2, 4]]);
   const [track] = ada.tracks;
   assert.ok(track !== undefined);

@@ -1,6 +1,6 @@
 import { LEVEL_MS, type ScannedTrack, type Span } from './scan.ts';
 
-/** Somebody who was in the room, and what was heard of them. */
+/** Participant of the room, with the loudness of their audio. */
 export interface ParticipantAudio {
   identity: string;
   /** While anything came of them. */
@@ -12,36 +12,46 @@ type HeardTrack = Pick<ScannedTrack, 'source' | 'loudness'> & {
   header: Pick<ScannedTrack['header'], 'startedMs'>;
 };
 
-/** Whose picture is large from a time on. */
+/** Participant shown large from a time on. */
 export interface Speaker {
   atMs: number;
   identity: string;
 }
 
-/** Out of 127, a step for each decibel (RFC 6464): a quiet room is below, and a voice above. */
+/**
+ * Levels of speech, out of 127 with a step of one decibel (RFC 6464): a quiet room is below, and a voice
+ * above.
+ */
 const SPEAKING = { least: 77, most: 90 };
-/** So much louder than the noise around somebody is what they say, and than somebody else's noise. */
+/**
+ * Level difference that counts as clearly louder: speech than the participant's own noise, and one
+ * participant than another's noise.
+ */
 const CLEARLY = 10;
-/** The part of the time in which nothing but noise is heard. */
+/** Share of the time assumed to have only noise. */
 const NOISE_SHARE = 0.1;
-/** In windows of the levels: a pause in what somebody says; what is too short to be more than a word; how far to look ahead. */
+/**
+ * Durations in windows of the levels: maximum pause within speech, shortest turn that is more than a word,
+ * and lookahead.
+ */
 const PAUSE = 6;
 const SHORTEST = 3;
 const AHEAD = 4;
-/** The picture does not change sooner again. */
+/** Minimum time between layout changes. */
 const HOLD_MS = 2500;
 
 interface Voice {
   identity: string;
   spans: readonly Span[];
   levels: Uint8Array;
-  /** 1 while they have something to say, with the pauses in it. */
+  /** 1 while the participant speaks, including pauses. */
   turns: Uint8Array;
 }
 
 /**
- * Who is to be seen large. It is known how it goes on, so somebody is large from their first word on, and for a word, a
- * cough or a door nothing changes. Whoever is large stays so while they speak, unless somebody else is clearly louder.
+ * Selects the participants to show large. The whole recording is known, so a speaker is large from the first
+ * word on, and a single word, a cough or a door changes nothing. A large participant stays large while
+ * speaking, unless another one is clearly louder.
  */
 export function speakersOf(people: readonly ParticipantAudio[], startMs: number, endMs: number): Speaker[] {
   const windows = Math.max(0, Math.ceil((endMs - startMs) / LEVEL_MS));
@@ -98,7 +108,7 @@ function noiseOf(levels: Uint8Array): number {
   return heard[Math.floor(heard.length * NOISE_SHARE)] ?? 0;
 }
 
-/** @returns null when nobody speaks. */
+/** @returns null when no participant is speaking. */
 function nextOf(voices: readonly Voice[], large: Voice | null, window: number): Voice | null {
   let loudest: { voice: Voice; level: number } | null = null;
   for (const voice of voices) {
@@ -112,7 +122,7 @@ function nextOf(voices: readonly Voice[], large: Voice | null, window: number): 
   return loudest.voice;
 }
 
-/** On the average of the next second. */
+/** Returns the average level of the next second. */
 function loudnessFrom({ levels }: Voice, window: number): number {
   const ahead = levels.subarray(window, window + AHEAD);
   return ahead.reduce((sum, level) => sum + level, 0) / Math.max(1, ahead.length);

@@ -2,7 +2,7 @@ import type { RoomLayout } from '../../contract/index.ts';
 import type { ScannedTrack, Span } from './scan.ts';
 import { type Speaker, speakersOf } from './speakers.ts';
 
-/** Somebody who was in the room, with all that they sent. */
+/** Participant of the room, with all tracks sent. */
 interface Person {
   identity: string;
   name: string;
@@ -11,38 +11,38 @@ interface Person {
   tracks: ScannedTrack[];
 }
 
-/** Somebody in the picture. */
+/** Participant visible in the video. */
 export interface VisibleParticipant {
   name: string;
   /** null while the camera is off. */
   camera: ScannedTrack | null;
 }
 
-/** A part of the recording in which the picture is laid out in one way. */
+/** Section of the recording with a constant layout. */
 export interface Scene {
-  /** Counted from the beginning; `toFrame` is the first of the next scene. */
+  /** Frames counted from the beginning; `toFrame` is the first of the next scene. */
   fromFrame: number;
   toFrame: number;
-  /** Those in the picture, in the order in which they came. */
+  /** Visible participants, in the order in which they joined. */
   people: VisibleParticipant[];
-  /** A screen that is shared, large; null without. */
+  /** Participant who shares a screen, shown large; null when there is none. */
   screen: (VisibleParticipant & { camera: ScannedTrack }) | null;
-  /** Whose picture is large: an index in `people`; null where all are alike. */
+  /** Participant shown large: an index in `people`; null for equal tiles. */
   speaker: number | null;
-  /** Everything that is heard. */
+  /** Audible tracks. */
   sounds: ScannedTrack[];
 }
 
 export const FPS = 30;
-/** What happens within so short a time happens at once: a microphone and its camera, say. */
+/** Maximum distance of changes that count as simultaneous, such as those of a microphone and its camera. */
 const TOGETHER_MS = 250;
-/** A longer scene is composed in pieces, so that what is on the disk meanwhile stays small. */
+/** Maximum length of a scene; a longer one is split, to limit temporary disk use. */
 const LONGEST_FRAMES = 300 * FPS;
 const MOST_PEOPLE = 16;
-/** Somebody is there between two things that they send. */
+/** Gap in a participant's media after which they count as absent. */
 const ABSENT_AFTER_MS = 5000;
 
-/** @param startMs when the recording begins, epoch milliseconds. */
+/** @param startMs start of the recording in epoch milliseconds. */
 export function scenesOf(
   tracks: readonly ScannedTrack[],
   { startMs, endMs, layout }: { startMs: number; endMs: number; layout: RoomLayout },
@@ -58,7 +58,7 @@ export function scenesOf(
   );
   for (const [index, { atMs, settledMs }] of cuts.entries()) {
     const toMs = cuts[index + 1]?.atMs ?? endMs;
-    // In the middle of what is left of it once all has happened that happens together.
+    // Samples the scene in the middle of its remaining time, after all simultaneous changes.
     const scene = sceneAt(people, (settledMs + toMs) / 2, speakers, layout);
     const sounds = soundsIn(tracks, { fromMs: atMs, toMs });
     const [fromFrame, toFrame] = [frameAt(atMs - startMs), frameAt(toMs - startMs)];
@@ -103,7 +103,7 @@ function union(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** When the picture changes, first at the beginning. */
+/** Returns the times at which the layout changes, starting with the beginning. */
 function cutsOf(people: readonly Person[], more: readonly number[], startMs: number, endMs: number) {
   const times = people.flatMap(({ spans, tracks }) => [
     ...spans.flatMap(edges),
@@ -134,11 +134,11 @@ function sceneAt(
   const seen = here.map((person) => ({ person, name: person.name, camera: trackAt(person, 'CAMERA', ms) }));
   const screens = here.map((person) => ({ name: person.name, camera: trackAt(person, 'SCREEN', ms) }));
   const isHere = (identity: string) => here.some((person) => person.identity === identity);
-  // Whoever spoke last of those who are here; before anybody has, the first who will.
+  // The last speaker among those present; before anyone has spoken, the first who will.
   const speaking =
     speakers.findLast(({ atMs, identity }) => atMs <= ms && isHere(identity)) ??
     speakers.find(({ identity }) => isHere(identity));
-  // Of a crowd, those with a camera, and whoever speaks.
+  // If there are too many, participants with a camera and the active speaker come first.
   const ranked = seen
     .toSorted((a, b) => rank(a, speaking?.identity) - rank(b, speaking?.identity))
     .slice(0, MOST_PEOPLE);
@@ -161,7 +161,7 @@ function trackAt(person: Person, source: 'CAMERA' | 'SCREEN', ms: number): Scann
   const there = person.tracks.filter(
     (track) => track.source === source && track.header.kind === 'VIDEO' && covers(track.spans, ms),
   );
-  // Who has come back is still in the picture from before for a moment: the newer one.
+  // After a reconnect both tracks overlap for a moment: the newer one is used.
   return there.at(-1) ?? null;
 }
 

@@ -1,10 +1,10 @@
 /**
- * When what a track holds was made, by its timestamps and the times at which its packets came: timestamps are even but
- * begin anywhere and drift, arrivals are true but late by what the network took. The packets that came fastest tie one to
- * the other (docs/decisions/room-recordings.md#timestamps).
+ * Clock of a track: capture times from RTP timestamps and arrival times. Timestamps are regular but start at
+ * a random value and drift; arrivals are absolute but include the network delay. The packets with the least
+ * delay relate one to the other (docs/decisions/room-recordings.md#timestamps).
  */
 export interface TrackClock {
-  /** Milliseconds after the track's first packet came. */
+  /** Returns the time in milliseconds after the arrival of the track's first packet. */
   timeOf(packet: Stamped): number;
 }
 
@@ -14,34 +14,34 @@ interface Stamped {
   receivedMs: number;
 }
 
-/** From one discontinuity of the timestamps to the next. */
+/** Section between two discontinuities of the timestamps. */
 interface Epoch {
   fromSequence: number;
   startedMs: number;
   windows: Window[];
 }
 
-/** A few seconds, and the least that a packet was late in them. */
+/** Window of a few seconds, and the minimum delay of a packet in it. */
 interface Window {
   number: number;
   delayMs: number;
 }
 
 const WINDOW_MS = 5000;
-/** Drift is slow: so many windows before and after say what is fast here. */
+/** Windows before and after that are compared: drift is slow, so they show what arrived early here. */
 const NEIGHBOURS = 2;
-/** More than this for longer than that is no network that stood still, but a timestamp that jumped. */
+/** Limits that distinguish a timestamp jump from a stalled network. */
 const JUMP_MS = 400;
 const JUMP_LASTS_MS = 3000;
-/** At the start of a stream packets may wait for each other. */
+/** Time at the start of a stream in which packets may be delayed together. */
 const SETTLE_MS = 3000;
-/** Nothing is later than that, whatever its timestamp says. */
+/** Maximum assumed delay of a packet, whatever its timestamp is. */
 const LATEST_MS = 5000;
 
 export class TrackClockBuilder {
   readonly #ticksPerMs: number;
   readonly #epochs: Epoch[] = [];
-  /** What may turn out to be the next epoch. */
+  /** Candidate for the next epoch. */
   #candidate: Epoch | null = null;
 
   constructor(clockRate: number) {
@@ -90,7 +90,7 @@ function note(epoch: Epoch, receivedMs: number, delayMs: number): Epoch {
   return epoch;
 }
 
-/** The least of the last two windows. */
+/** Returns the minimum delay of the last two windows. */
 function usualDelay({ windows }: Epoch): number {
   return Math.min(...windows.slice(-2).map(({ delayMs }) => delayMs));
 }
@@ -103,7 +103,7 @@ function smooth(windows: readonly Window[]): Window[] {
   });
 }
 
-/** Between the middles of two windows, in proportion. */
+/** Interpolates linearly between the centers of two windows. */
 function delayAt(delays: readonly Window[], receivedMs: number): number {
   const at = receivedMs / WINDOW_MS - 0.5;
   const index = lastIndexUpTo(delays, at, ({ number }) => number);
@@ -113,7 +113,7 @@ function delayAt(delays: readonly Window[], receivedMs: number): number {
   return before.delayMs + share * (after.delayMs - before.delayMs);
 }
 
-/** The last of a sorted list whose `key` is not above `limit`. */
+/** Returns the last item of a sorted list whose `key` is at most `limit`. */
 export function lastUpTo<T>(sorted: readonly T[], limit: number, key: (one: T) => number): T | undefined {
   return sorted[lastIndexUpTo(sorted, limit, key)];
 }

@@ -1,4 +1,4 @@
-/** What one RTP packet holds of a VP8 frame (RFC 7741, section 4.2). */
+/** Part of a VP8 frame in one RTP packet (RFC 7741, section 4.2). */
 export interface Vp8Part {
   /** The frame begins in this packet. */
   isStart: boolean;
@@ -14,7 +14,7 @@ const KEY_HEAD_BYTES = 10;
 const START_CODE = 0x9d012a;
 const SIZE_MASK = 0x3fff;
 
-/** @returns null for what is no VP8. */
+/** @returns null for data that is not VP8. */
 export function parseVp8Payload(payload: Buffer): Vp8Part | null {
   const first = payload.readUInt8(0);
   let at = 1;
@@ -24,7 +24,7 @@ export function parseVp8Payload(payload: Buffer): Vp8Part | null {
     at += 1;
     if ((flags & 0x80) !== 0) {
       if (at >= payload.length) return null;
-      // A picture id of two bytes says so in its first bit.
+      // The first bit marks a PictureID of two bytes.
       at += (payload.readUInt8(at) & 0x80) === 0 ? 1 : 2;
     }
     if ((flags & 0x40) !== 0) at += 1;
@@ -34,7 +34,7 @@ export function parseVp8Payload(payload: Buffer): Vp8Part | null {
   return { isStart: (first & 0x10) !== 0 && (first & 0x07) === 0, data: payload.subarray(at) };
 }
 
-/** The size of the picture of a key frame (RFC 6386, section 9.1); null for any other frame. */
+/** Returns the resolution of a key frame (RFC 6386, section 9.1); null for any other frame. */
 export function keyFrameSize(frame: Buffer): Vp8Size | null {
   if (frame.length < KEY_HEAD_BYTES || (frame.readUInt8(0) & 1) !== 0) return null;
   if (frame.readUIntBE(3, 3) !== START_CODE) return null;

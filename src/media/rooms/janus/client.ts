@@ -4,41 +4,41 @@ import type { JanusLink } from './link-file.ts';
 
 type Json = Record<string, unknown>;
 
-/** A session description as Janus takes and gives it. */
+/** Session description in the format of Janus. */
 export interface Jsep {
   type: 'offer' | 'answer';
   sdp: string;
 }
 
-/** What the plugin answers, or tells by itself. */
+/** Response or asynchronous event of the plugin. */
 export interface PluginEvent {
   data: Json;
   jsep: Jsep | null;
 }
 
-/** What a handle is told beside its answers. */
+/** Asynchronous events of a handle. */
 export interface HandleEvents {
   onEvent(event: PluginEvent): void;
-  /** A candidate, or null for the end of them. */
+  /** Called with a candidate, or null for the end of candidates. */
   onTrickle(candidate: Json | null): void;
-  /** Its peer connection came up, or has gone. */
+  /** Called when its peer connection is up, or has closed. */
   onPeer(state: 'up' | 'hangup'): void;
-  /** Janus has let go of it. */
+  /** Called when Janus has detached the handle. */
   onDetached(): void;
 }
 
-/** One place in a plugin. */
+/** Handle attached to a plugin. */
 export interface JanusHandle {
-  /** @throws {JanusError} with the plugin's code where it refuses. */
+  /** @throws {JanusError} with the plugin's code when it rejects the request. */
   send(body: Json, jsep?: Jsep): Promise<PluginEvent>;
   trickle(candidate: Json | null): void;
-  /** Idempotent; resolves when Janus has let go, or is gone. */
+  /** Idempotent; resolves when Janus has detached the handle, or is gone. */
   detach(): Promise<void>;
 }
 
-/** Janus has refused, or not answered. */
+/** Janus rejected a request, or did not respond. */
 export class JanusError extends Error {
-  /** The plugin's or the core's number; 0 where there was no answer. */
+  /** Code of the plugin or the core; 0 when there was no response. */
   readonly code: number;
 
   constructor(code: number, message: string) {
@@ -53,20 +53,20 @@ const PLUGINS = {
   viewer: 'janus.plugin.nosip',
 } as const;
 const ANSWER_MS = 5000;
-/** Janus gives up a session after 60 s of silence. */
+/** Interval of keep-alives: Janus ends a session after 60 s of silence. */
 const KEEPALIVE_MS = 25_000;
 
 interface Waiting {
   resolve(message: Json): void;
   reject(error: Error): void;
   timer: NodeJS.Timeout;
-  /** The answer comes after an acknowledgement. */
+  /** Whether the response follows an acknowledgement. */
   isLater: boolean;
 }
 
 /**
- * One session of Janus's API over a WebSocket (https://janus.conf.meetecho.com/docs/rest.html): requests by their
- * transaction, a keep-alive, and handles of the video room plugin.
+ * Session of Janus's API over a WebSocket (https://janus.conf.meetecho.com/docs/rest.html): requests by their
+ * transaction, a keep-alive, and handles of the plugins.
  */
 export class JanusClient {
   readonly #socket: WebSocket;
@@ -89,7 +89,7 @@ export class JanusClient {
     this.#socket.on('close', () => this.#end());
   }
 
-  /** @throws {JanusError} when there is no Janus at the link, or it does not know the secret. */
+  /** @throws {JanusError} when there is no Janus at the link, or it rejects the secret. */
   static async connect(link: JanusLink): Promise<JanusClient> {
     const client = new JanusClient(link);
     try {
@@ -108,23 +108,23 @@ export class JanusClient {
     });
     this.#session = idOf(await this.#request({ janus: 'create' }));
     this.#keepalive = setInterval(() => {
-      // One that does not answer has hung.
+      // A missing response means that Janus has hung.
       this.#request({ janus: 'keepalive', session_id: this.#session }).catch(() => this.close());
     }, KEEPALIVE_MS).unref();
   }
 
-  /** Called once, when the connection has gone for whatever reason but `close`. */
+  /** Called once, when the connection has ended for any reason but `close`. */
   onClose(listener: () => void): void {
     this.#onClose = listener;
     if (this.#isClosed) listener();
   }
 
-  /** @throws {JanusError} when it does not answer in time. */
+  /** @throws {JanusError} when it does not respond in time. */
   async ping(): Promise<void> {
     await this.#request({ janus: 'ping' });
   }
 
-  /** @param plugin a place in a room, a feed of media that comes by plain RTP, or a viewer of such media. */
+  /** @param plugin a seat in a room, a feed of plain RTP, or a viewer of such a feed. */
   async attach(events: HandleEvents, plugin: keyof typeof PLUGINS = 'room'): Promise<JanusHandle> {
     const asked = { janus: 'attach', session_id: this.#session, plugin: PLUGINS[plugin] };
     const handle = idOf(await this.#request(asked));
@@ -229,7 +229,7 @@ function candidateOf(value: unknown): Json | null {
   return candidate.completed === true ? null : candidate;
 }
 
-/** The core says `error`, the plugin `error_code` within an answer. */
+/** The core reports errors as `error`, the plugin as `error_code` within a response. */
 function refusalOf(message: Json): JanusError | null {
   if (message.janus === 'error') {
     const { code, reason } = objectOf(message.error);
@@ -239,6 +239,6 @@ function refusalOf(message: Json): JanusError | null {
   return code === undefined ? null : new JanusError(numberOf(code), String(error));
 }
 
-/** Returns the objects of a list in a message; none for what is no list. */
+/** Returns the objects of a list in a message; an empty list for any other value. */
 export const listOf = (value: unknown): Json[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : [];

@@ -22,22 +22,24 @@ interface Options {
   room: string;
   peer: RoomPeer;
   send(signal: Signal): void;
-  /** What a host has muted of this identity. */
+  /** Tracks of this identity that a host has muted. */
   muted: ReadonlySet<RoomTrackKind>;
   onTracks(tracks: RoomTrack[]): void;
-  /** Janus has let go of it: the whole room or this participant alone. */
+  /** Called when Janus has dropped the whole room or only this participant. */
   onGone(what: 'room' | 'participant'): void;
   onError(error: unknown): void;
 }
 
 /**
- * One browser in a room: a handle that publishes in one peer connection, and a {@link Receiver}.
+ * Connection of one browser to a room: a handle that publishes in one peer connection, and a {@link
+ * Receiver}.
  *
- * The browser sends `{op: 'hello'}` (it wants to receive all that there is), `{op: 'publish', sdp, sources}` (an offer; `sources` is `{<mid>: <source>}`), `{op: 'sending',
- * sources}` (what it has switched on now), `{op: 'answer', sdp}`, `{op: 'candidate', pc: 'send'|'receive', candidate}`,
- * `{op: 'restart'}` (the receiving side, with new ICE credentials) and `{op: 'again'}` (in a new peer connection). It
- * gets `{op: 'open', visit}` first, `{op: 'ready', visit}` for its hello, `{op: 'answer', sdp}`, `{op: 'offer', sdp, streams: [{mid, identity, source}]}`,
- * `{op: 'candidate', pc, candidate}` and `{op: 'lost', pc}`.
+ * The browser sends `{op: 'hello'}` (asks to receive all streams), `{op: 'publish', sdp, sources}` (an offer;
+ * `sources` is `{<mid>: <source>}`), `{op: 'sending', sources}` (the sources switched on now), `{op:
+ * 'answer', sdp}`, `{op: 'candidate', pc: 'send'|'receive', candidate}`, `{op: 'restart'}` (the receiving
+ * side, with new ICE credentials) and `{op: 'again'}` (in a new peer connection). It gets `{op: 'open',
+ * visit}` first, `{op: 'ready', visit}` for its hello, `{op: 'answer', sdp}`, `{op: 'offer', sdp, streams:
+ * [{mid, identity, source}]}`, `{op: 'candidate', pc, candidate}` and `{op: 'lost', pc}`.
  */
 export class JanusConnection implements EngineConnection {
   readonly #options: Options;
@@ -46,9 +48,9 @@ export class JanusConnection implements EngineConnection {
   #receiver: Receiver | null = null;
   #sending = new Set<Source>();
   #isPublishing = false;
-  /** Kind and mid of each section of the last offer. */
+  /** Kinds and mids of the sections of the last offer. */
   #sections: readonly string[] = [];
-  /** All that Janus lists of this feed, by mid. */
+  /** Streams of this feed listed by Janus, by mid. */
   #streams = new Map<string, OwnStream>();
   #isClosed = false;
   #work: Promise<unknown> = Promise.resolve();
@@ -57,7 +59,7 @@ export class JanusConnection implements EngineConnection {
     this.#options = options;
   }
 
-  /** @throws {JanusError} when the room is not there, or Janus is gone. */
+  /** @throws {JanusError} when the room does not exist, or Janus is gone. */
   async open(): Promise<void> {
     const { client, room, peer, onError } = this.#options;
     const send = (signal: Signal) => this.#send(signal);
@@ -103,7 +105,8 @@ export class JanusConnection implements EngineConnection {
   /**
    * Applies a host's mutes to every stream that Janus lists.
    *
-   * @throws {Error} when Janus does not confirm it. The connection is closed then, and muted when it is made again.
+   * @throws {Error} when Janus does not confirm it. The connection is closed then, and muted after a
+   *   reconnect.
    */
   async applyMutes(): Promise<void> {
     await this.#moderate();
@@ -122,7 +125,7 @@ export class JanusConnection implements EngineConnection {
       case 'answer':
         return this.#receiver?.answer(readRoomAnswer(message.sdp));
       case 'candidate':
-        // Where the browser is, is found by what it sends.
+        // Candidates are ignored: the browser's address is learned from its packets (peer-reflexive).
         if (isCandidate(message.candidate)) return;
         if (message.pc === 'send') this.#handle?.trickle(null);
         else this.#receiver?.endCandidates();
@@ -144,7 +147,7 @@ export class JanusConnection implements EngineConnection {
     const answer = await this.#handle
       ?.send({ request, descriptions }, { type: 'offer', sdp: offer.sdp })
       .catch((error: unknown) => {
-        // Without a response the streams are unknown.
+        // The streams are unknown when there was no response.
         if (error instanceof JanusError && error.code === 0) this.#gone('participant');
         throw error;
       });
@@ -214,9 +217,9 @@ export class JanusConnection implements EngineConnection {
   }
 }
 
-/** A stream of this connection. */
+/** Stream of this connection. */
 interface OwnStream extends StreamInfo {
-  /** The last state that was sent to Janus. */
+  /** Last mute state sent to Janus. */
   isMuted: boolean;
 }
 
@@ -244,7 +247,10 @@ function publisherOf(value: unknown): { id: string; streams: string[] } {
 
 const CANDIDATE_MAX = 2000;
 
-/** @returns false for the end of them. @throws {InvalidSignalError} for what is no candidate of RTCIceCandidate.toJSON(). */
+/**
+ * @returns false for the end of candidates. @throws {InvalidSignalError} for a value that is not the result
+ *   of RTCIceCandidate.toJSON().
+ */
 function isCandidate(value: unknown): boolean {
   if (value === null) return false;
   const { candidate }: Json = typeof value === 'object' ? { ...value } : {};

@@ -18,7 +18,7 @@ import { isMuted, kindOf, readDescription } from './sources.ts';
 type Json = Record<string, unknown>;
 
 interface Options {
-  /** Where the media role says how to reach Janus. */
+  /** File in which the media role publishes the connection data of Janus. */
   linkFile: string;
   log: Logger;
 }
@@ -28,16 +28,16 @@ const LOOK_MS = 200;
 const NO_SUCH_ROOM = 426;
 const NO_SUCH_FEED = 428;
 
-/** Rooms on the Janus of this machine (docs/decisions/room-engines.md#janus). */
+/** Creates the engine for rooms on the local Janus (docs/decisions/room-engines.md#janus). */
 export function createJanusEngine(options: Options): RoomEngine {
   return new JanusEngine(options);
 }
 
-/** All of it that one connection to Janus has. */
+/** State of one connection to Janus. */
 interface Session {
   client: JanusClient;
   link: JanusLink;
-  /** For requests that concern no participant. */
+  /** Handle for requests that concern no participant. */
   desk: JanusHandle;
 }
 
@@ -149,7 +149,7 @@ class JanusEngine implements RoomEngine {
       else seat.muted.delete(kind);
       return seat.connection.applyMutes();
     }
-    // It is connected to another process.
+    // The participant is connected to another process.
     for (const { feed: id, mid, ...stream } of await this.#streams(ref)) {
       if (stream.identity !== identity || !isMuted(stream, new Set([kind]))) continue;
       await accept(NO_SUCH_FEED, () => desk.send({ request: 'moderate', room: ref, id, mid, mute: muted }));
@@ -183,7 +183,7 @@ class JanusEngine implements RoomEngine {
     for (const listener of this.#listeners) listener(event);
   }
 
-  /** Connects where there is a Janus again. */
+  /** Connects when Janus is available again. */
   async #find(): Promise<void> {
     if (this.#session !== null || this.#isLooking) return;
     this.#isLooking = true;
@@ -223,7 +223,7 @@ class JanusEngine implements RoomEngine {
     );
   }
 
-  /** What is published in a room by anybody: Janus tells it to those who join. */
+  /** Lists all published streams of a room, which Janus reports only to participants that join. */
   async #streams(ref: string) {
     const { client } = this.#reach();
     const visitor = await client.attach(SILENT);
@@ -240,12 +240,12 @@ class JanusEngine implements RoomEngine {
   }
 }
 
-/** By identity: those of this process. */
+/** Seats of this process by identity. */
 type Room = Map<string, Seat>;
 
 interface Seat {
   connection: JanusConnection;
-  /** What a host has muted. */
+  /** Tracks that a host has muted. */
   muted: Set<RoomTrackKind>;
 }
 
@@ -253,14 +253,14 @@ const yes = () => true;
 const no = () => false;
 const SILENT = { onEvent() {}, onTrickle() {}, onPeer() {}, onDetached() {} };
 
-/** @param display the identity of whoever publishes it. */
+/** @param display the publisher's identity. */
 function streamOf(feed: string, display: unknown, { mid, type, description, disabled, moderated }: Json) {
   if (typeof mid !== 'string' || typeof display !== 'string') return [];
   const source = disabled === true ? null : (readDescription(description)?.source ?? null);
   return [{ feed, mid, identity: display, isAudio: type === 'audio', source, muted: moderated === true }];
 }
 
-/** The answer, or null where Janus refuses with this code, which is as good. */
+/** Returns the response, or null when Janus rejects the request with this code, which counts as success. */
 async function accept<T>(code: number, ask: () => Promise<T>): Promise<T | null> {
   try {
     return await ask();

@@ -6,11 +6,11 @@ import { type JanusLink, readLink } from './link-file.ts';
 import { isRoom, ROOM_EXISTS, roomRequest } from './room-request.ts';
 import { describe } from './sources.ts';
 
-/** Something that is sent into a room as plain RTP, as if a browser sent it. */
+/** Media sent into a room as plain RTP, as if by a browser. */
 export interface RoomFeed {
-  /** After `close` it does nothing. */
+  /** Does nothing after `close`. */
   send(kind: 'audio' | 'video', packet: Buffer): void;
-  /** Resolves when the room, or Janus, has let go of it. */
+  /** Resolves when the room, or Janus, is gone. */
   readonly gone: Promise<void>;
   close(): Promise<void>;
 }
@@ -29,10 +29,10 @@ const NOTHING = { onEvent() {}, onTrickle() {}, onPeer() {}, onDetached() {} };
 const CONNECT_MS = 10_000;
 
 /**
- * Janus takes plain RTP in one of its plugins and sends it by WebRTC; the other end of that is a place in the room, in
- * the same Janus (docs/decisions/bridges.md#rooms).
+ * Opens a feed: Janus receives plain RTP in one of its plugins and sends it by WebRTC to a seat in the room
+ * of the same Janus (docs/decisions/bridges.md#rooms).
  *
- * @throws {JanusError} when Janus does not run, or refuses.
+ * @throws {JanusError} when Janus does not run, or rejects a request.
  */
 export async function openRoomFeed(options: RoomFeedOptions): Promise<RoomFeed> {
   const link = await readLink(options.linkFile);
@@ -45,7 +45,7 @@ export async function openRoomFeed(options: RoomFeedOptions): Promise<RoomFeed> 
   let mountpoint: { handle: JanusHandle; id: string; secret: string } | null = null;
   const close = async () => {
     isClosed = true;
-    // With its sessions go the places in the room; a mountpoint would stay.
+    // Ending the session releases its handles in the room, but not the mountpoint.
     if (mountpoint !== null) {
       const { handle, id, secret } = mountpoint;
       await handle.send({ request: 'destroy', id, secret }).catch(() => {});
@@ -70,7 +70,7 @@ export async function openRoomFeed(options: RoomFeedOptions): Promise<RoomFeed> 
   }
 }
 
-/** Where the packets come in. */
+/** Creates the mountpoint that receives the packets. */
 async function createMountpoint(client: JanusClient, link: JanusLink) {
   let onUp = () => {};
   const up = new Promise<void>((resolve) => {
@@ -128,7 +128,7 @@ async function publish(
   await Promise.race([up, late]).finally(() => clearTimeout(timer));
 }
 
-/** Told to browsers may be a public address that leads nowhere from here: the machine's own are there too. */
+/** Replaces the public address for browsers, which may be unreachable from here, with the machine's own. */
 function withOwnAddresses(sdp: string): string {
   const own = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const addresses = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address);

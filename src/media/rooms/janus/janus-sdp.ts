@@ -7,33 +7,33 @@ import {
 } from '../../protocols/sdp/session-description.ts';
 import { writeSdp } from '../../protocols/sdp/write.ts';
 
-/** Codecs of rooms, of publishes and of viewers, as `a=rtpmap` names them. */
+/** Codecs of rooms, publishes and viewers, with their `a=rtpmap`. */
 const RTPMAPS: ReadonlyMap<string, string> = new Map([
   ['H264/90000', 'H264/90000'],
   ['VP8/90000', 'VP8/90000'],
   ['OPUS/48000/2', 'opus/48000/2'],
   ['RTX/90000', 'rtx/90000'],
 ]);
-/** How a client is reached and identified, and the header extensions of its packets. */
+/** Attributes for reaching and identifying a client, and for the header extensions of its packets. */
 const TRANSPORT: ReadonlySet<string> = new Set([
   ...['ice-ufrag', 'ice-pwd', 'ice-options', 'fingerprint', 'setup', 'extmap'],
 ]);
-/** What packets are told apart by. Janus truncates a longer `a=rid`. */
+/** Attributes that identify the packets of a stream. Janus truncates a longer `a=rid`. */
 const SENDER: ReadonlyMap<string, RegExp> = new Map([
   ['ssrc', /^\d+ ./],
   ['ssrc-group', /^(?:SIM|FID) \d/],
   ['rid', /^\S{1,15} send/],
   ['simulcast', /./],
 ]);
-/** Bytes. Janus truncates lines of 512, a session of 1024 and sections of 8192. */
+/** Limits in bytes. Janus truncates lines at 512, a session at 1024 and sections at 8192. */
 const MAX_BYTES = { line: 500, session: 900, section: 7900 };
 const PROTOCOL = 'UDP/TLS/RTP/SAVPF';
-/** The discard port, as in all descriptions of WebRTC. */
+/** Discard port, as in all WebRTC descriptions. */
 const ANY_PORT = 9;
 
-/** One section of a description for Janus. */
+/** Section of a description for Janus. */
 export interface JanusSection {
-  /** As its author describes it. The direction is the one that Janus is to see. */
+  /** Section as its author describes it, but with the direction for Janus. */
   media: SdpMedia;
   mid: string;
   codecs: readonly SdpCodec[];
@@ -49,14 +49,14 @@ export function knownCodecs(codecs: readonly SdpCodec[], names: readonly string[
 }
 
 /**
- * Writes a description for Janus: what it needs, one direction per section, and no address
+ * Writes a description for Janus: only the attributes it needs, one direction per section, and no address
  * (docs/decisions/whip.md#rewritten-offers).
  *
  * @throws {SdpError} for one that Janus would truncate.
  */
 export function writeForJanus(session: readonly SdpAttribute[], sections: readonly JanusSection[]): string {
   const all = [...session, ...sections.flatMap(({ media }) => media.attributes)];
-  // A client that does not say which role it takes is active (RFC 4145, section 4.1).
+  // The role defaults to active when the client names none (RFC 4145, section 4.1).
   const setup = all.some(({ name }) => name === 'setup') ? [] : [{ name: 'setup', value: 'active' }];
   const attributes = [...session.filter(isTransport), ...setup];
   const media = sections.map(forJanus);

@@ -1,20 +1,20 @@
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** How a process of this machine reaches the Janus that the media role runs. */
+/** Connection data for local processes to reach the Janus that the media role runs. */
 export interface JanusLink {
-  /** Of its WebSocket on 127.0.0.1. */
+  /** Port of its WebSocket on 127.0.0.1. */
   port: number;
-  /** Every request of its API bears it. */
+  /** API secret, part of every request. */
   secret: string;
-  /** Requests that make rooms bear it too. */
+  /** Admin key, part of every request that creates a room. */
   adminKey: string;
-  /** The folder it works in; what it writes lies there. */
+  /** Working folder of Janus; contains its output. */
   folder: string;
   pid: number;
 }
 
-/** Whole or not at all, and for nobody but the platform's user. */
+/** Writes the file atomically, readable only by the platform's user. */
 export async function writeLink(path: string, link: JanusLink): Promise<void> {
   const fresh = `${path}.new`;
   await mkdir(dirname(path), { recursive: true });
@@ -28,7 +28,7 @@ export async function writeLink(path: string, link: JanusLink): Promise<void> {
   await rename(fresh, path);
 }
 
-/** @returns null where there is none, as while Janus does not run. */
+/** @returns null when there is no file, as while Janus does not run. */
 export async function readLink(path: string): Promise<JanusLink | null> {
   const text = await readFile(path, 'utf8').catch(() => null);
   return text === null ? null : parse(text);

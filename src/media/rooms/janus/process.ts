@@ -18,9 +18,9 @@ const run = promisify(execFile);
 
 interface Options {
   program: string;
-  /** It works in this folder where it can ({@link workingFolder}). */
+  /** Working folder, if usable ({@link workingFolder}). */
   folder: string;
-  /** Where those who want to reach it look. */
+  /** File from which other processes read the connection data. */
   linkFile: string;
   ports: { first: number; last: number };
   publicIp: string | undefined;
@@ -30,25 +30,25 @@ interface Options {
 }
 
 export interface JanusProcess {
-  /** Ends it; nothing is left behind. */
+  /** Stops Janus and removes all its traces. */
   stop(): Promise<void>;
 }
 
 const BACKOFF_MS = [100, 500, 1000, 2000, 5000];
-/** One that ran for so long has not failed at its start. */
+/** Uptime after which an exit does not count as a failed start. */
 const STEADY_MS = 30_000;
 const READY_MS = 10_000;
 const PROBE_MS = 2000;
 const STOP_MS = 3000;
-/** 1.0.0, the first with several streams in one connection. */
+/** Minimum version, 1.0.0: the first with several streams in one connection. */
 const OLDEST = 1000;
 
-/** Each participant takes a dozen: as many as the system allows, within reason. */
+/** Command that raises the limit of open files as far as permitted: each participant needs a dozen. */
 const OPEN_FILES = 'ulimit -n 65536 2>/dev/null || ulimit -n "$(ulimit -Hn)"; exec "$@"';
 
 /**
- * Runs Janus and starts it again when it dies or hangs (docs/decisions/room-engines.md#janus). Each start has secrets and a
- * port of its own, which the link file tells.
+ * Runs Janus and restarts it when it dies or hangs (docs/decisions/room-engines.md#janus). Each start has its
+ * own secrets and port, which are in the link file.
  */
 export function startJanus(options: Options): JanusProcess {
   const { log, linkFile } = options;
@@ -108,7 +108,7 @@ async function launch(options: Options): Promise<Started> {
   const uid = process.getuid?.() === 0 ? SANDBOX_UID : (process.getuid?.() ?? -1);
   await writeSettings(folder, { ...options, wsPort: port, secret, adminKey, devices: options.devices }, uid);
   const command = [...asItself(), program, '-F', CONFIG_FOLDER];
-  // The folder is reached as the working one: those above it need not be open to its user.
+  // The folder is the working directory: its parents need not be accessible to its user.
   const child = spawn('sh', ['-c', OPEN_FILES, 'sh', ...command], {
     cwd: folder,
     env: programEnvironment(),
@@ -123,7 +123,7 @@ async function launch(options: Options): Promise<Started> {
   return { child, link: { port, secret, adminKey, folder, pid: child.pid ?? 0 } };
 }
 
-/** A user of its own where we are root, and an end with this process. */
+/** Returns the command prefix for a separate user when we are root, and an end together with this process. */
 function asItself(): string[] {
   const id = String(SANDBOX_UID);
   const user = ['--reuid', id, '--regid', id, '--clear-groups', '--inh-caps=-all', '--bounding-set=-all'];
@@ -138,7 +138,7 @@ async function started(child: ChildProcess): Promise<void> {
   await once(child, 'spawn');
 }
 
-/** Resolves when the process has ended. @throws {Error} when it does not answer. */
+/** Resolves when the process has ended. @throws {Error} when it does not respond. */
 async function watch({ child, link }: Started, signal: AbortSignal): Promise<void> {
   const exited = new Promise<'exit'>((resolve) => child.once('exit', () => resolve('exit')));
   const client = await reach(link, child);
@@ -176,7 +176,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(kill);
 }
 
-/** One that outlived a media process of this node, where the system could not end it. */
+/** Ends a Janus that outlived an earlier media process of this node. */
 async function endFormer({ linkFile, log }: Options): Promise<void> {
   const former = await readLink(linkFile);
   await rm(linkFile, { force: true });
@@ -192,13 +192,13 @@ async function endFormer({ linkFile, log }: Options): Promise<void> {
 }
 
 /**
- * Can Janus be run here?
+ * Checks whether Janus can run on this machine.
  *
- * @returns why not, in one line, or null.
+ * @returns the reason, in one line, when it cannot; null when it can.
  */
 export async function janusUnavailableReason(program: string): Promise<string | null> {
   if (process.platform !== 'linux') return 'Janus runs only on Linux';
-  // It tells its version and ends with 1 all the same.
+  // It prints its version and exits with 1 regardless.
   const [, number] = /^Janus version: (\d+)/m.exec(await tryRun(program, ['--version'])) ?? [];
   if (number === undefined) return `${program} is not installed`;
   if (Number(number) < OLDEST) return 'Janus is too old, 1.0 or newer is needed';
@@ -207,7 +207,7 @@ export async function janusUnavailableReason(program: string): Promise<string | 
   return works === 'works' ? null : 'setpriv cannot run Janus as a separate user';
 }
 
-/** What the program writes, whatever its exit code. */
+/** Runs a program and returns its output, whatever its exit code is. */
 async function tryRun(program: string, args: string[]): Promise<string> {
   const { stdout } = await run(program, args, { env: programEnvironment(), timeout: READY_MS }).catch(
     (error: unknown) => (error instanceof Error && 'stdout' in error ? error : { stdout: '' }),

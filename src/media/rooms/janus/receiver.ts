@@ -3,7 +3,7 @@ import { readDescription } from './sources.ts';
 
 type Json = Record<string, unknown>;
 
-/** A stream that somebody publishes in the room. */
+/** Stream published in the room. */
 interface PublishedStream {
   feed: string;
   mid: string;
@@ -12,7 +12,7 @@ interface PublishedStream {
 interface Options {
   client: JanusClient;
   room: string;
-  /** Ties it to the participant, so that a kick ends it too. */
+  /** Links it to the participant, so that a kick ends it too. */
   privateId: number;
   /** To the browser. */
   send(signal: Json): void;
@@ -22,8 +22,8 @@ interface Options {
 type Request = 'again' | 'restart' | 'candidates';
 
 /**
- * All that one browser receives, in one peer connection, which grows and is negotiated anew with what is published.
- * Janus offers, and keeps a further offer back until the last one was answered.
+ * Receiving side of one browser, in one peer connection that is renegotiated when published streams change.
+ * Janus offers, and delays a further offer until the last one was answered.
  */
 export class Receiver {
   readonly #options: Options;
@@ -33,40 +33,43 @@ export class Receiver {
   #work: Promise<unknown> = Promise.resolve();
   #isClosed = false;
   #isWanted = false;
-  /** Requests of the browser that wait: one of each kind, however often it asks. */
+  /** Pending requests of the browser: one of each kind, however often it asks. */
   readonly #waiting = new Set<Request>();
-  /** Offers that the browser has not answered. */
+  /** Number of offers that the browser has not answered. */
   #answersDue = 0;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  /** What a feed publishes now. Nothing is asked for before the browser has said that it is there ({@link again}). */
+  /**
+   * Updates the streams that a feed publishes. Subscribes only after the browser has requested it ({@link
+   * again}).
+   */
   published(feed: string, mids: readonly string[]): void {
     this.#published.set(feed, new Set(mids));
     if (this.#isWanted) this.#enqueue(() => this.#follow());
   }
 
-  /** Janus takes its streams out by itself. */
+  /** Forgets a feed whose streams Janus removes by itself. */
   gone(feed: string): void {
     this.#published.delete(feed);
     for (const key of [...this.#subscribed]) if (feedOf(key) === feed) this.#subscribed.delete(key);
   }
 
-  /** An answer to no offer is dropped. */
+  /** Handles an answer of the browser; dropped when there is no pending offer. */
   answer(sdp: string): void {
     if (this.#answersDue === 0) return;
     this.#answersDue -= 1;
     this.#enqueue(async () => (await this.#handle)?.send({ request: 'start' }, { type: 'answer', sdp }));
   }
 
-  /** The browser has no further candidates. */
+  /** Handles the end of the browser's candidates. */
   endCandidates(): void {
     this.#once('candidates', async () => (await this.#handle)?.trickle(null));
   }
 
-  /** A new offer with new ICE credentials, for a browser that has changed its network. */
+  /** Sends an offer with new ICE credentials, for a browser that has changed its network. */
   restart(): void {
     this.#once('restart', async () => {
       const handle = await this.#handle;
@@ -74,7 +77,7 @@ export class Receiver {
     });
   }
 
-  /** For a browser that has lost its peer connection: all over again, in a new one. */
+  /** Starts over in a new peer connection, for a browser that has lost its own. */
   again(): void {
     this.#isWanted = true;
     this.#once('again', async () => {
@@ -113,7 +116,7 @@ export class Receiver {
     await (await handle?.catch(() => null))?.detach();
   }
 
-  /** Asks for what is published, and gives back what is so no longer. */
+  /** Subscribes to new streams and unsubscribes from those no longer published. */
   async #follow(): Promise<void> {
     const published = [...this.#published].flatMap(([feed, mids]) =>
       [...mids].map((mid) => keyOf(feed, mid)),
@@ -130,7 +133,7 @@ export class Receiver {
     try {
       this.#offer(await this.#ask(fresh.map(streamOf)));
     } catch (error) {
-      // It may have been one that has just gone: what is still there is asked for with the next one.
+      // One of the streams may just have ended: the others are subscribed with the next update.
       for (const key of fresh) this.#subscribed.delete(key);
       throw error;
     }
@@ -184,7 +187,7 @@ function streamOf(key: string): PublishedStream {
   return { feed, mid: key.slice(feed.length + 1) };
 }
 
-/** As `{mid, identity, source}` in the browser's terms. */
+/** Returns `{mid, identity, source}` of a stream for the browser. */
 function toStream(stream: Json): Json[] {
   const known = readDescription(stream.feed_description);
   if (known === null || stream.active !== true) return [];

@@ -12,42 +12,44 @@ import { RECORDINGS_FOLDER } from './settings.ts';
 export interface JanusRecorderOptions {
   port: RoomRecordingPort;
   store: Pick<BlobStore, 'putFile' | 'list'>;
-  /** Nothing is recorded while one of these has none: the store's disk, and that of the folder that Janus writes to. */
+  /**
+   * Nothing is recorded while either disk is full: the store's, and that of the folder that Janus writes to.
+   */
   disk: Pick<DiskSpace, 'isThere'>;
   diskOf(folder: string): Pick<DiskSpace, 'isThere'>;
   nodeId: string;
-  /** How Janus is reached. */
+  /** File with the connection data of Janus. */
   linkFile: string;
-  /** Brings rooms to Janus that others carry. */
+  /** Mirror of rooms of another engine into Janus. */
   mirror?: RoomMirror | null;
   log: Logger;
 }
 
 /**
- * Has Janus record what is wanted, and brings the files into the store when a recording has ended: whatever dies in
- * between, the next look goes on from what lies there.
+ * Recorder of rooms in Janus: records the desired rooms, and moves the files into the store after a recording
+ * has ended. After a crash, the next run continues with the files on the disk.
  */
 export interface JanusRecorder {
-  /** Asks what is wanted and does it. Never rejects. */
+  /** Fetches the desired recordings and applies them. Never rejects. */
   sync(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Rooms come and go in Janus, and forget that they are recorded. */
+/** Interval of repeated requests: recreated rooms in Janus are not recorded. */
 const REPEAT_MS = 3000;
-/** Janus closes files a moment after it was told to. */
+/** Time Janus needs to close its files after recording has stopped. */
 const CLOSING_MS = 1000;
-/** After the store's disk was full. */
+/** Pause after the store's disk was full. */
 const FULL_DISK_PAUSE_MS = 30_000;
-/** LiveKit opens a channel for data with each connection. */
+/** Names of recorded files; LiveKit opens a data channel with each connection. */
 const NAME = /^[\w-]+-(?:audio|video)-\d+\.mjr$/;
 const RECORDING = /^rec_\w+$/;
 
 interface Running {
   roomId: string;
-  /** When Janus was told last; `performance.now()`. */
+  /** Time of the last request to Janus; `performance.now()`. */
   toldAt: number;
-  /** Of which Janus; it knows nothing after a restart. */
+  /** Process ID of the Janus that records it; a restarted one does not know of it. */
   pid: number;
 }
 
@@ -58,9 +60,9 @@ export function createJanusRecorder(options: JanusRecorderOptions): JanusRecorde
 class FolderRecorder implements JanusRecorder {
   readonly #options: JanusRecorderOptions;
   readonly #running = new Map<string, Running>();
-  /** Since when nothing is written to it any more. */
+  /** Times since which recordings are no longer written to. */
   readonly #ended = new Map<string, number>();
-  /** Where Janus writes, a folder for each recording; null before it has run. */
+  /** Folder that Janus writes to, with a subfolder for each recording; null before it has run. */
   #folder: string | null = null;
   #disk: { folder: string; room: Pick<DiskSpace, 'isThere'> } | null = null;
   #session: { client: JanusClient; desk: JanusHandle; pid: number } | null = null;
@@ -125,7 +127,7 @@ class FolderRecorder implements JanusRecorder {
       await beginRecording(session.desk, roomId, recordingId);
       this.#running.set(recordingId, { roomId, toldAt: now, pid: session.pid });
     } catch (error) {
-      // The room may not be there yet: the first to connect makes it.
+      // The room may not exist yet: the first connection creates it.
       this.#options.log.debug({ err: error, roomId }, 'a room is not recorded yet');
     }
   }
@@ -139,7 +141,7 @@ class FolderRecorder implements JanusRecorder {
     });
   }
 
-  /** Stores what was recorded, once it is closed. */
+  /** Stores the files of a recording once they are closed. */
   async #handOver(recordingId: string, path: string): Promise<void> {
     const { port, store, log } = this.#options;
     const since = this.#ended.get(recordingId);
@@ -173,7 +175,7 @@ class FolderRecorder implements JanusRecorder {
     return sizes;
   }
 
-  /** null while Janus does not run. */
+  /** Connects to Janus; null while it does not run. */
   async #reach() {
     if (this.#session !== null) return this.#session;
     const link = await readLink(this.#options.linkFile);

@@ -1,14 +1,14 @@
 import type { JanusHandle } from './client.ts';
 import type { JanusLink } from './link-file.ts';
 
-/** Janus's answer to it where the room is there already, which is as good. */
+/** Error code of Janus when the room already exists, which counts as success. */
 export const ROOM_EXISTS = 427;
 
-/** Those of an identity whose older connection goes in this moment. */
+/** Additional publishers, for identities whose older connection is just closing. */
 const SPARE_PUBLISHERS = 10;
 const MAX_BITRATE = 2_500_000;
 
-/** Makes a room, the same for whoever comes first. */
+/** Returns the request that creates a room, identical for every caller. */
 export function roomRequest(link: JanusLink, room: string, maxParticipants: number) {
   return {
     request: 'create',
@@ -20,7 +20,7 @@ export function roomRequest(link: JanusLink, room: string, maxParticipants: numb
     audiocodec: 'opus',
     videocodec: 'vp8',
     opus_fec: true,
-    // Whoever is in the room is told who speaks.
+    // Notifies participants of who is speaking.
     audiolevel_event: true,
     audio_active_packets: 25,
     audio_level_average: 50,

@@ -11,16 +11,16 @@ import { InvalidSignalError, type RoomPeer, type RoomPermissions } from '../engi
 import { type JanusSection, knownCodecs, writeForJanus } from './janus-sdp.ts';
 import { describe, isPermitted, isSource, LEVEL_EXTENSION, type Source } from './sources.ts';
 
-/** An offer to publish in a room, as Janus gets it. */
+/** Offer to publish in a room, as sent to Janus. */
 export interface RoomOffer {
   sdp: string;
   /** Kind and mid of each section, in their order. */
   sections: readonly string[];
-  /** Text that Janus stores with each stream that is sent. */
+  /** Descriptions that Janus stores with each stream. */
   descriptions: readonly { mid: string; description: string }[];
 }
 
-/** Janus truncates longer ones in packets. */
+/** Permitted mids: Janus truncates longer ones in packets. */
 const MID = /^[!-~]{1,15}$/;
 const CODECS = { audio: ['OPUS'], video: ['VP8'] };
 /** An answer has a section for each stream in the room: up to four for each of 100 participants. */
@@ -136,7 +136,7 @@ function sectionFor(media: SdpMedia, mid: string, direction: 'sendonly' | 'recvo
 const codecsFor = (media: SdpMedia) =>
   knownCodecs(codecsOf(media), media.kind === 'audio' ? CODECS.audio : CODECS.video);
 
-/** Returns the id of the extension that says how loud packets are; null without one. */
+/** Returns the ID of the audio level extension; null without one. */
 function levelIdOf(attributes: readonly SdpAttribute[]): number | null {
   for (const { name, value } of attributes) {
     const [, id, uri] = name === 'extmap' ? (/^(\d{1,3})(?:\/\w+)? (\S+)/.exec(value) ?? []) : [];

@@ -1,29 +1,29 @@
 import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What Janus is told by its files. */
+/** Settings for the configuration files of Janus. */
 export interface JanusSettings {
   wsPort: number;
   secret: string;
   adminKey: string;
-  /** UDP, both are of the range. */
+  /** UDP ports, inclusive. */
   ports: { first: number; last: number };
-  /** Told to browsers instead of the machine's own address. */
+  /** Address for browsers instead of the machine's own. */
   publicIp: string | undefined;
-  /** The network devices or addresses that it uses. Default: all but the loopback. */
+  /** Network devices or IP addresses to use. Default: all but the loopback. */
   devices?: string | undefined;
 }
 
-/** Below the folder that it works in: its configuration. */
+/** Subfolder of the working folder for the configuration. */
 export const CONFIG_FOLDER = 'config';
-/** Below the same: what it records, a folder for each recording. */
+/** Subfolder of its working folder for recordings, one folder each. */
 export const RECORDINGS_FOLDER = 'recordings';
 
 const ONLY_OWNER = 0o700;
 const SESSION_TIMEOUT_SEC = 60;
-/** Outside of what the system gives out by itself; each viewer takes four. On the loopback alone. */
+/** Ports outside of the ephemeral range of the system; each viewer takes four, on the loopback only. */
 const VIEWER_PORTS = '61000-65500';
-/** Errors alone. */
+/** Log level: errors only. */
 const DEBUG_LEVEL = 2;
 
 const OTHER_PLUGINS = [
@@ -32,7 +32,7 @@ const OTHER_PLUGINS = [
 ];
 const OTHER_TRANSPORTS = ['http', 'mqtt', 'nanomsg', 'pfunix', 'rabbitmq'];
 
-/** Makes the folder that Janus works in anew; recordings stay. */
+/** Recreates the working folder of Janus; recordings stay. */
 export async function writeSettings(folder: string, settings: JanusSettings, uid: number): Promise<void> {
   const config = join(folder, CONFIG_FOLDER);
   const recordings = join(folder, RECORDINGS_FOLDER);

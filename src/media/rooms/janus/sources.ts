@@ -2,7 +2,7 @@ import type { RoomPermissions, RoomTrackKind } from '../engine.ts';
 
 const KINDS = { MICROPHONE: 'AUDIO', CAMERA: 'VIDEO', SCREEN: 'SCREEN' } as const;
 
-/** What a browser sends. A screen may have a picture and sound, the others have one stream each. */
+/** Source of a browser's media. A screen may have video and audio, the others have one stream each. */
 export type Source = keyof typeof KINDS;
 
 export function isSource(value: unknown): value is Source {
@@ -11,20 +11,23 @@ export function isSource(value: unknown): value is Source {
 
 export const kindOf = (source: Source): RoomTrackKind => KINDS[source];
 
-/** The RTP header extension that says how loud a packet is (RFC 6464). */
+/** RTP header extension with the audio level of a packet (RFC 6464). */
 export const LEVEL_EXTENSION = 'urn:ietf:params:rtp-hdrext:ssrc-audio-level';
 
-/** What Janus keeps with a stream. */
+/** Description that Janus stores with a stream. */
 export interface Description {
   source: Source;
   identity: string;
-  /** By which id of RTP header extensions the packets say how loud they are; null where they do not. */
+  /** ID of the RTP header extension with the audio level; null without one. */
   levelId: number | null;
 }
 
 const DESCRIPTION = /^([A-Z]+)(?:\/(\d{1,3}))?:(.*)$/s;
 
-/** What Janus keeps with a stream, tells its receivers and writes into recordings; it does not write the ids of extensions of sound. */
+/**
+ * Encodes the description that Janus stores with a stream, sends to its receivers and writes into recordings,
+ * because it does not record the IDs of audio extensions.
+ */
 export function describe({ source, identity, levelId }: Description): string {
   return `${source}${levelId === null ? '' : `/${levelId}`}:${identity}`;
 }
@@ -39,7 +42,7 @@ export function isPermitted(source: Source, { canPublish, canScreenShare }: Room
   return canPublish && (source !== 'SCREEN' || canScreenShare);
 }
 
-/** A stream as Janus lists it. */
+/** Stream as listed by Janus. */
 export interface StreamInfo {
   isAudio: boolean;
   /** Null when it is unknown. */

@@ -9,7 +9,7 @@ import { readDescription, type Source } from './sources.ts';
 
 type Json = Record<string, unknown>;
 
-/** Something that is sent into a room. */
+/** Track sent into a room. */
 export interface TappedTrack {
   identity: string;
   source: Source;
@@ -22,50 +22,50 @@ export interface RoomTapOptions {
   onTrack(track: TappedTrack): void;
   onGone(track: TappedTrack): void;
   /**
-   * One RTP packet (RFC 3550), in memory of its own.
+   * Receives one RTP packet (RFC 3550), in a buffer of its own.
    *
-   * @param layer of a camera that is sent in several sizes at once: 0 is the smallest.
+   * @param layer of a simulcast camera: 0 is the smallest.
    */
   onPacket(track: TappedTrack, packet: Buffer, layer: number): void;
-  /** Somebody begins or ends to speak. */
+  /** Called when a participant begins or stops speaking. */
   onSpeech(identity: string, speaks: boolean): void;
   log: Logger;
 }
 
-/** All that is sent into one room, as the browsers have coded it (docs/decisions/bridges.md#rooms). */
+/** Tap of all media sent into one room, as encoded by the browsers (docs/decisions/bridges.md#rooms). */
 export interface RoomTap {
-  /** Asks the sender for a picture that needs none of those before. */
+  /** Requests a keyframe from the sender. */
   again(track: TappedTrack): void;
-  /** Since when Janus cannot be reached; `performance.now()`, null while it can. */
+  /** Returns the time since which Janus is unreachable; `performance.now()`, null while it is reachable. */
   lostSince(): number | null;
   stop(): Promise<void>;
 }
 
-/** A room is made by the first to come. */
+/** Interval of checks for the room, which the first participant creates. */
 const LOOK_MS = 300;
 const LOOPBACK = '127.0.0.1';
 const RECEIVE_BYTES = 2 ** 20;
 const SSRC_AT = 8;
-/** Sizes in which a camera may be sent at once. */
+/** Maximum simulcast layers of a camera. */
 const LAYERS = 3;
-/** A request for a whole picture (PLI, RFC 4585, section 6.3.1): Janus knows the sender by the port that it comes to. */
+/** Keyframe request (PLI, RFC 4585, section 6.3.1): Janus identifies the sender by the destination port. */
 const PICTURE_LOSS = Buffer.from('81ce00020000000000000000', 'hex');
 
 interface Tapped {
   track: TappedTrack;
   feed: string;
   mid: string;
-  /** By layer. */
+  /** SSRC of each layer. */
   ssrcs: readonly number[];
-  /** As Janus calls what hands on; none until it has said so. */
+  /** IDs of the forwarders in Janus; empty before its response. */
   forwarders: number[];
-  /** Where Janus takes requests for a whole picture; null until it has said so, and for sound. */
+  /** Port on which Janus accepts keyframe requests; null before its response, and for audio. */
   askPort: number | null;
-  /** Until Janus hands it on, or it has gone. */
+  /** Resolves when Janus forwards the track, or it is gone. */
   work: Promise<void>;
 }
 
-/** Where Janus is asked of a room. */
+/** Connection for requests about a room. */
 interface Place {
   handle: JanusHandle;
   link: JanusLink;
@@ -119,7 +119,7 @@ class JanusTap implements RoomTap {
     this.#socket.close();
   }
 
-  /** While it is in the room. */
+  /** Set while it is in the room. */
   #janus: Place | null = null;
 
   async #run(): Promise<void> {
@@ -135,7 +135,7 @@ class JanusTap implements RoomTap {
     }
   }
 
-  /** As long as this Janus is there. */
+  /** Taps the room until this Janus is gone. */
   async #visit(signal: AbortSignal): Promise<void> {
     const link = await readLink(this.#options.linkFile);
     if (link === null) {
@@ -165,7 +165,7 @@ class JanusTap implements RoomTap {
     }
   }
 
-  /** From when the room is there until it goes. */
+  /** Taps the room while it exists. */
   async #stay(client: JanusClient, link: JanusLink, gone: Promise<void>): Promise<void> {
     const { room, log } = this.#options;
     const over = Promise.withResolvers<void>();
@@ -183,7 +183,7 @@ class JanusTap implements RoomTap {
     const place = { handle, link };
     this.#janus = place;
     try {
-      // To come into one that is not there would be an error in Janus's log, several times a second.
+      // Joining a missing room would log an error in Janus, several times a second.
       if (!(await isRoom(handle, room))) return;
       const joined = await handle.send({ request: 'join', ptype: 'publisher', room, id: randomUUID() });
       this.#take(joined);
@@ -193,7 +193,7 @@ class JanusTap implements RoomTap {
     } finally {
       this.#janus = null;
       const left = this.#forget(() => true);
-      // What nobody takes any more would be sent to a port that others may have by then.
+      // Stops the forwarders: otherwise packets would go to a port that another process may use by then.
       if (!isDestroyed) await Promise.all(left.map((tapped) => this.#handBack(place, tapped)));
       await handle.detach();
     }
@@ -213,7 +213,7 @@ class JanusTap implements RoomTap {
     }
   }
 
-  /** All that a feed sends now. @param speaks whoever sends it. */
+  /** Updates the streams of a feed. @param speaks whether its participant is speaking. */
   #published(feed: string, streams: readonly Json[], speaks: boolean): void {
     const there = streams.flatMap((stream) => {
       const known = readDescription(stream.description);
@@ -239,12 +239,12 @@ class JanusTap implements RoomTap {
       for (const [layer, ssrc] of ssrcs.entries()) this.#bySsrc.set(ssrc, { tapped, layer });
       this.#options.onTrack(track);
       if (place !== null) tapped.work = this.#handOn(place, tapped);
-      // Of those who speak already, nothing more is told before they end.
+      // There is no further event for a participant who is already speaking until they stop.
       if (speaks && track.source === 'MICROPHONE') this.#options.onSpeech(track.identity, true);
     }
   }
 
-  /** Tries until Janus hands it on, or it has gone. Never rejects. */
+  /** Retries until Janus forwards the track, or it is gone. Never rejects. */
   async #handOn(place: Place, tapped: Tapped): Promise<void> {
     const { log, room } = this.#options;
     while (this.#tapped.has(tapped)) {
@@ -255,11 +255,11 @@ class JanusTap implements RoomTap {
       }
       await sleep(LOOK_MS);
     }
-    // What came before cannot be had any more, and Janus does not ask by itself.
+    // Earlier frames are lost, and Janus does not request a keyframe by itself.
     if (this.#tapped.has(tapped)) this.#askForPicture(tapped);
   }
 
-  /** @returns whether Janus has it. */
+  /** @returns whether Janus forwards it. */
   async #forward({ handle, link }: Place, tapped: Tapped): Promise<boolean> {
     const { port } = this.#socket.address();
     const [ssrc, second, third] = tapped.ssrcs;
@@ -275,7 +275,7 @@ class JanusTap implements RoomTap {
     return tapped.forwarders.length > 0;
   }
 
-  /** It is sent on, and nobody here takes it any more. Never rejects. */
+  /** Stops the forwarders of a stream that is no longer needed. Never rejects. */
   async #handBack({ handle, link }: Place, tapped: Tapped): Promise<void> {
     await tapped.work;
     const of = { admin_key: link.adminKey, room: this.#options.room, publisher_id: tapped.feed };

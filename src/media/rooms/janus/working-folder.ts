@@ -3,13 +3,13 @@ import { dirname, join, resolve } from 'node:path';
 import { SANDBOX_UID } from '../../ffmpeg/output.ts';
 import { RECORDINGS_FOLDER } from './settings.ts';
 
-/** Behind it every user may have a folder; it outlives a restart of the machine. */
+/** Prefix of a folder for each user; it outlives a restart of the machine. */
 const ELSEWHERE = '/var/tmp/marquee-janus-';
 const ENTER_BY_ALL = 0o001;
 
 /**
- * Where Janus works: `wanted`, if the user that it runs as can come there by its path, which Janus asks for when it records.
- * Else a folder in /var/tmp, the same at each start.
+ * Returns the working folder of Janus: `wanted`, if its user can access that path, which Janus uses for
+ * recordings; otherwise a folder in /var/tmp, the same at each start.
  */
 export async function workingFolder(wanted: string): Promise<string> {
   const folder = resolve(wanted);
@@ -23,7 +23,7 @@ export async function workingFolder(wanted: string): Promise<string> {
   return made;
 }
 
-/** Leaves nothing in /var/tmp but what was recorded and not fetched yet. */
+/** Deletes the folder in /var/tmp, unless it contains recordings that were not fetched yet. */
 export async function cleanFolder(wanted: string): Promise<void> {
   const note = `${resolve(wanted)}.folder`;
   const known = await readFile(note, 'utf8').catch(() => '');
@@ -41,7 +41,7 @@ async function isOpen(folder: string): Promise<boolean> {
   }
 }
 
-/** No link, and nobody else's. */
+/** Reports whether the path is a folder, not a link, and belongs to the platform. */
 async function isOurs(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   return found?.isDirectory() === true && [0, SANDBOX_UID].includes(found.uid);

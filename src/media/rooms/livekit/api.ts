@@ -3,24 +3,24 @@ import type { RoomPermissions } from '../engine.ts';
 import { attributesOf, livekitPermissions, nameOf, type ParticipantConnection } from './identities.ts';
 
 export interface LivekitServer {
-  /** An origin, `ws:` or `wss:`. */
+  /** Origin with the scheme `ws:` or `wss:`. */
   url: string;
   apiKey: string;
   apiSecret: string;
 }
 
-/** A browser asks for a fresh one each time it connects. */
+/** Token lifetime; a browser requests a new one for each connection. */
 const TOKEN_SEC = 60;
 const CALL_SEC = 5;
 const LOOK_SEC = 3;
-/** LiveKit gives up a room that nobody is in; it is made again when somebody comes. */
+/** Time after which LiveKit deletes an empty room; it is created again for the next participant. */
 const EMPTY_SEC = 300;
 const LEFT_SEC = 60;
-/** While somebody who has just come in cannot be addressed yet. */
+/** Attempts while a participant who has just joined cannot be addressed yet. */
 const TRIES = 4;
 const AGAIN_MS = 250;
 
-/** What is asked of a LiveKit server. Calls about who is not there, or a room that is not, are fine. */
+/** Client of a LiveKit server's API. Calls for a missing participant or room succeed. */
 export class LivekitApi {
   readonly #server: LivekitServer;
   readonly #rooms: RoomServiceClient;
@@ -34,10 +34,10 @@ export class LivekitApi {
     this.#looks = open(LOOK_SEC);
   }
 
-  /** Tries it out. @returns what is wrong with it, in words; null when all is well. */
+  /** Checks the server. @returns an error message; null when it works. */
   async lack(): Promise<string | null> {
     try {
-      // One that is not there: the answer is short.
+      // A missing room, so that the response is short.
       await this.#looks.listRooms(['-']);
       return null;
     } catch (error) {
@@ -49,9 +49,9 @@ export class LivekitApi {
     }
   }
 
-  /** One that is there stays as it is. */
+  /** Creates a room; an existing one is unchanged. */
   async createRoom(name: string): Promise<void> {
-    // It counts nobody: how many may be in the room is decided before anybody gets a token.
+    // The server has no participant limit: it is checked before a token is issued.
     await this.#rooms.createRoom({ name, emptyTimeout: EMPTY_SEC, departureTimeout: LEFT_SEC });
   }
 
@@ -67,7 +67,7 @@ export class LivekitApi {
     return accept(this.#rooms.getParticipant(room, nameOf(identity)));
   }
 
-  /** @param revokeSec tokens from before are good no more, where the server can do that; epoch seconds. */
+  /** @param revokeSec invalidates tokens issued before, if the server supports it; epoch seconds. */
   async remove(room: string, identity: string, revokeSec: number | null): Promise<void> {
     const options = revokeSec === null ? {} : { revokeTokenTs: BigInt(revokeSec) };
     await accept(again(() => this.#rooms.removeParticipant(room, nameOf(identity), options)));
@@ -78,7 +78,7 @@ export class LivekitApi {
     await accept(again(() => this.#rooms.updateParticipant(room, nameOf(who.identity), change)));
   }
 
-  /** Lets one browser in, and no other one of that identity beside it. */
+  /** Issues a token for one browser; it replaces any other connection of that identity. */
   token(room: string, who: ParticipantConnection, permissions: RoomPermissions): Promise<string> {
     const { apiKey, apiSecret } = this.#server;
     const options = { identity: nameOf(who.identity), ttl: TOKEN_SEC, attributes: attributesOf(who) };
@@ -91,7 +91,7 @@ export class LivekitApi {
 const NOT_FOUND = 404;
 const UNAVAILABLE = 503;
 
-/** Of LiveKit's answer; null where there was none. */
+/** Returns the status of LiveKit's response; null when there was none. */
 function statusOf(error: unknown): number | null {
   const status = error instanceof Error && 'status' in error ? error.status : null;
   return typeof status === 'number' ? status : null;

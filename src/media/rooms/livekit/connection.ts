@@ -13,23 +13,23 @@ import { type ParticipantConnection, tracksOf, visitOf } from './identities.ts';
 interface Options {
   peer: RoomPeer;
   send(signal: Signal): void;
-  /** What a host has muted of this identity. */
+  /** Tracks of this identity that a host has muted. */
   muted: ReadonlySet<RoomTrackKind>;
-  /** For browsers. */
+  /** Server URL for browsers. */
   url: string;
   mint(who: ParticipantConnection): Promise<string>;
-  /** Lets it go at the server. */
+  /** Removes the connection from the server. */
   remove(who: ParticipantConnection): Promise<void>;
 }
 
 /**
- * One browser, which has its media at LiveKit. It gets `{op: 'open'}` first, asks by `{op: 'hello'}` whenever it is about to
- * connect, and gets `{op: 'token', url, token}`.
+ * Connection of one browser, whose media goes to LiveKit. It gets `{op: 'open'}` first, sends `{op: 'hello'}`
+ * whenever it is about to connect, and gets `{op: 'token', url, token}`.
  */
 export class LivekitConnection implements EngineConnection {
   readonly #options: Options;
   readonly #visit = randomUUID();
-  /** It has been seen at the server, sending these. */
+  /** Kinds of tracks last seen at the server; null before it was seen. */
   #seen: Set<RoomTrackKind> | null = null;
   #missingSinceMs: number | null = null;
   #isClosed = false;
@@ -65,12 +65,12 @@ export class LivekitConnection implements EngineConnection {
     await this.#options.remove(this.who);
   }
 
-  /** Without a word to the server, which lets it go anyway. */
+  /** Closes without a request to the server, which drops the connection anyway. */
   end(): void {
     this.#isClosed = true;
   }
 
-  /** What the server has of it now; undefined: nothing. */
+  /** Compares the connection with the server's state; undefined means that the server does not have it. */
   observe(info: ParticipantInfo | undefined, nowMs: number): Observation {
     if (info === undefined) {
       if (this.#seen === null) return { missingMs: 0, tracks: null };
@@ -78,7 +78,7 @@ export class LivekitConnection implements EngineConnection {
       return { missingMs: Math.max(1, nowMs - this.#missingSinceMs), tracks: null };
     }
     this.#missingSinceMs = null;
-    // Of an older connection, whose end is not done.
+    // The state belongs to an older connection that is still closing.
     if (visitOf(info) !== this.#visit) return { missingMs: 0, tracks: null };
     const tracks = tracksOf(info);
     const before = this.#seen;
@@ -87,7 +87,7 @@ export class LivekitConnection implements EngineConnection {
     return { missingMs: 0, tracks: hasStopped ? tracks : null };
   }
 
-  /** It was told of as lost. */
+  /** Resets the observation after the connection was reported as lost. */
   forget(): void {
     this.#seen = null;
     this.#missingSinceMs = null;
@@ -95,8 +95,8 @@ export class LivekitConnection implements EngineConnection {
 }
 
 interface Observation {
-  /** For how long it has not been there any more, at least 1; 0 for one that is there, or never was. */
+  /** Time since it was lost, at least 1; 0 while it is connected, or never was. */
   missingMs: number;
-  /** What it sends, where it has stopped sending something. */
+  /** Current tracks, set when one has stopped. */
   tracks: RoomTrack[] | null;
 }

@@ -25,7 +25,7 @@ import {
 } from './identities.ts';
 import { createLivekitWebhook } from './webhook.ts';
 
-/** Tells every node that something has changed in a room at the server. */
+/** Notifier that informs every node of a change in a room at the server. */
 export interface RoomChangeNotifier {
   tell(ref: string): void;
   listen(listener: (ref: string) => void): void;
@@ -33,7 +33,7 @@ export interface RoomChangeNotifier {
 
 interface Options extends LivekitServer {
   hints: RoomChangeNotifier;
-  /** Whether a media role is there that records. */
+  /** Reports whether a recording media role is available. */
   isRecorded(): boolean;
   clock: Clock;
   log: Logger;
@@ -41,13 +41,16 @@ interface Options extends LivekitServer {
 
 const MAX_PARTICIPANTS = 500;
 const BEAT_MS = 1000;
-/** A server that does not answer is asked a second time before people are told. */
+/** Delay before a server that does not respond is tried a second time, before participants are notified. */
 const DOUBT_MS = 250;
 const DOUBTS = 1;
-/** Browsers that have lost their connection come back by themselves, most of them. */
+/** Time to wait for lost browsers, most of which reconnect by themselves. */
 const PATIENCE_MS = 5000;
 
-/** Rooms on a LiveKit server (docs/decisions/room-engines.md#livekit). The ref of a room is its id. */
+/**
+ * Creates the engine for rooms on a LiveKit server (docs/decisions/room-engines.md#livekit). The ref of a
+ * room is its ID.
+ */
 export function createLivekitEngine(options: Options): RoomEngine {
   return new LivekitEngine(options);
 }
@@ -59,10 +62,10 @@ class LivekitEngine implements RoomEngine {
   readonly #options: Options;
   readonly #api: LivekitApi;
   readonly #listeners: ((event: RoomEngineEvent) => void)[] = [];
-  /** By room and identity: those of this process. */
+  /** Seats of this process, by room and identity. */
   readonly #rooms = new Map<string, Map<string, Seat>>();
   readonly #looks = new Map<string, Look>();
-  /** What the server could not be told: it is when it answers again. */
+  /** Requests that failed while the server was down: they are retried when it responds again. */
   readonly #owed = new Map<string, () => Promise<void>>();
   readonly #begun: Promise<void>;
   #timer: NodeJS.Timeout | undefined;
@@ -110,8 +113,8 @@ class LivekitEngine implements RoomEngine {
       ...{ peer, muted, send },
       url: this.#options.url,
       mint: async (who) => {
-        // LiveKit forgets a room that was empty for a while, and may be set to let nobody but us make one. Where this
-        // fails the browser comes again.
+        // LiveKit deletes a room that was empty for a while, and may allow only us to create one. If this
+        // fails, the browser retries.
         await this.#api.createRoom(ref).catch(() => {});
         return this.#api.token(ref, who, permissions);
       },
@@ -146,7 +149,7 @@ class LivekitEngine implements RoomEngine {
   }
 
   async setMuted(ref: string, identity: string, kind: RoomTrackKind, muted: boolean): Promise<void> {
-    // The node that somebody is connected to is asked, no other.
+    // Handled only by the node to which the participant is connected.
     const seat = this.#rooms.get(ref)?.get(identity);
     if (seat === undefined) return;
     if (muted) seat.muted.add(kind);
@@ -188,7 +191,7 @@ class LivekitEngine implements RoomEngine {
     if (room?.size === 0) this.#rooms.delete(ref);
   }
 
-  /** Asks the server whether it is there, for as long as this engine is. */
+  /** Checks periodically whether the server responds. */
   async #beat(): Promise<void> {
     const lack = await this.#api.lack();
     if (this.#isClosed) return;
@@ -206,7 +209,7 @@ class LivekitEngine implements RoomEngine {
     for (const [key, work] of [...this.#owed]) await this.#settle(key, work);
   }
 
-  /** Does it now, or when the server answers again. */
+  /** Runs the work now, or when the server responds again. */
   async #settle(key: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -217,14 +220,17 @@ class LivekitEngine implements RoomEngine {
     }
   }
 
-  /** Whoever has the identity by a newer connection stays. */
+  /** A newer connection of the same identity stays. */
   async #remove(ref: string, who: ParticipantConnection): Promise<void> {
     const info = await this.#api.find(ref, who.identity);
     if (info === null || visitOf(info) !== who.visit) return;
     await this.#api.remove(ref, who.identity, null);
   }
 
-  /** What has become of those who are connected here; one look at a time, and one more where it is due. */
+  /**
+   * Checks the participants connected through this node; one check runs at a time, followed by another when
+   * due.
+   */
   async #look(ref: string): Promise<void> {
     if (!this.#rooms.has(ref) || this.#lack !== null) return;
     const under = this.#looks.get(ref);
@@ -247,7 +253,7 @@ class LivekitEngine implements RoomEngine {
     this.#looks.set(ref, look);
   }
 
-  /** @returns whether somebody is missing who may come back. */
+  /** @returns whether a participant is missing who may come back. */
   async #observe(ref: string): Promise<boolean> {
     const people = await this.#api.list(ref);
     const known = new Map(people.map((info) => [identityOf(info), info]));
@@ -265,7 +271,10 @@ class LivekitEngine implements RoomEngine {
     return isMissing;
   }
 
-  /** Updates participants that joined with an older token to the rights of their seat, and removes those with false tracks. */
+  /**
+   * Updates participants that joined with an older token to the permissions of their seat, and removes those
+   * with forged tracks.
+   */
   async #amend(ref: string, people: readonly ParticipantInfo[]): Promise<void> {
     for (const info of people) {
       const seat = this.#rooms.get(ref)?.get(identityOf(info));

@@ -6,23 +6,26 @@ import type { LivekitServer } from './api.ts';
 import { HIDDEN_IDENTITY_PREFIX } from './identities.ts';
 
 export interface HiddenParticipantEvents {
-  /** Those who have come, changed or gone; all of them at first. */
+  /** Called with new, changed and departed participants; at first with all. */
   onPeople(people: readonly ParticipantInfo[]): void;
-  /** What is subscribed to has changed: the answer goes by {@link HiddenParticipant.answer}. */
+  /** Called when the subscriptions have changed: respond with {@link HiddenParticipant.answer}. */
   onOffer(sdp: string): void;
   onCandidate(candidate: Record<string, unknown>): void;
-  /** Once, for whatever reason but `close`. */
+  /** Called once, for any reason but `close`. */
   onLost(reason: string): void;
 }
 
 const TOKEN_SEC = 60;
 const OPEN_MS = 5000;
-/** The newest that is spoken here: https://github.com/livekit/protocol/blob/main/protobufs/livekit_rtc.proto */
+/**
+ * Newest supported protocol version:
+ * https://github.com/livekit/protocol/blob/main/protobufs/livekit_rtc.proto
+ */
 const PROTOCOL = '15';
 
 /**
- * A connection to LiveKit's signalling that nobody in the room sees and that sends nothing. As a recorder it may subscribe to what browsers
- * permit to each other alone.
+ * Connection to LiveKit's signaling that is hidden from the room and sends nothing. As a recorder it may
+ * subscribe to media that browsers permit only to each other.
  */
 export class HiddenParticipant {
   readonly #socket: WebSocket;
@@ -41,7 +44,7 @@ export class HiddenParticipant {
     socket.on('close', () => this.#end('the connection is gone'));
   }
 
-  /** @throws {Error} when LiveKit cannot be reached, or has no such room. */
+  /** @throws {Error} when LiveKit is unreachable, or the room does not exist. */
   static async enter(
     server: LivekitServer,
     room: string,

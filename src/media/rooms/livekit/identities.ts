@@ -9,17 +9,17 @@ import {
 import type { RoomPermissions, RoomTrack, RoomTrackKind } from '../engine.ts';
 import type { Source } from '../janus/sources.ts';
 
-/** How people of a room are told to LiveKit, and read from it. */
+/** Mapping of room participants to and from LiveKit. */
 
-/** What a participant has in LiveKit beside the identity; they cannot change it. */
+/** Attributes of a participant in LiveKit besides the identity; participants cannot change them. */
 const ATTRIBUTES = { identity: 'identity', visit: 'visit', muted: 'muted' } as const;
-/** LiveKit's own limit is 256, in bytes. */
+/** Maximum identity length in bytes; LiveKit's own limit is 256. */
 const MAX_BYTES = 200;
 const DIGEST = 'sha256:';
-/** What identities of our own visitors begin with, and those of nobody else. */
+/** Identity prefix reserved for our own hidden participants. */
 export const HIDDEN_IDENTITY_PREFIX = 'marquee:';
 
-/** LiveKit's identity of somebody: the same where it is short, else a digest that always comes out the same. */
+/** Returns the LiveKit identity of a participant: unchanged when short, else a stable digest. */
 export function nameOf(identity: string): string {
   const isTaken = identity.startsWith(DIGEST) || identity.startsWith(HIDDEN_IDENTITY_PREFIX);
   return Buffer.byteLength(identity) <= MAX_BYTES && !isTaken
@@ -34,17 +34,17 @@ export function identityOf({
   return attributes[ATTRIBUTES.identity] ?? identity;
 }
 
-/** One who reads a room for us, and has no seat in it. */
+/** Reports whether a participant is one of our own readers of a room, without a seat. */
 export function isHiddenParticipant({ identity }: Pick<ParticipantInfo, 'identity'>): boolean {
   return identity.startsWith(HIDDEN_IDENTITY_PREFIX);
 }
 
-/** Which connection of somebody a participant is. */
+/** Returns the ID of the connection that a participant belongs to. */
 export function visitOf({ attributes }: Pick<ParticipantInfo, 'attributes'>): string | undefined {
   return attributes[ATTRIBUTES.visit];
 }
 
-/** One connection of somebody, and what a host has muted of it. */
+/** One connection of a participant, with the tracks that a host has muted. */
 export interface ParticipantConnection {
   identity: string;
   visit: string;
@@ -71,9 +71,9 @@ const SOURCES: Record<RoomTrackKind, readonly TrackSource[]> = {
 const KINDS = ['AUDIO', 'VIDEO', 'SCREEN'] as const;
 
 /**
- * What LiveKit lets somebody do. A mute of `AUDIO` covers screen audio as well: browsers name their own sources. What a
- * host has muted is no source they may send from: LiveKit's own muting can be
- * lifted by whoever is muted. Nothing goes over LiveKit's data channels: the gateway carries what is written.
+ * Returns the LiveKit permissions of a participant. Muting `AUDIO` covers screen audio as well: browsers name
+ * their own sources. Muted sources are removed from the allowed ones, because participants can undo LiveKit's
+ * own muting. LiveKit's data channels are disabled: the gateway transports messages.
  */
 export function livekitPermissions(permissions: RoomPermissions, muted: ReadonlySet<RoomTrackKind>) {
   const { canPublish, canScreenShare, canSubscribe } = permissions;
@@ -81,7 +81,7 @@ export function livekitPermissions(permissions: RoomPermissions, muted: Readonly
   const canPublishSources = KINDS.filter((kind) => may[kind] && !muted.has(kind))
     .flatMap((kind) => SOURCES[kind])
     .filter((source) => source !== TrackSource.SCREEN_SHARE_AUDIO || !muted.has('AUDIO'));
-  // An empty list would stand for every source.
+  // LiveKit treats an empty list as every source.
   return {
     canPublish: canPublishSources.length > 0,
     canPublishSources,
@@ -90,12 +90,15 @@ export function livekitPermissions(permissions: RoomPermissions, muted: Readonly
   } satisfies VideoGrant;
 }
 
-/** Which kinds the server takes for muted by a host. */
+/** Returns the kinds that the server treats as muted by a host. */
 function mutedOf({ attributes }: Pick<ParticipantInfo, 'attributes'>): string[] {
   return (attributes[ATTRIBUTES.muted] ?? '').split(' ').filter((kind) => kind !== '');
 }
 
-/** Reports whether the server has the current rights of a seat. Whoever joins with an older token has those of that token. */
+/**
+ * Reports whether the server has the current permissions of a seat. A participant who joins with an older
+ * token has those of that token.
+ */
 export function isUpToDate(
   info: Pick<ParticipantInfo, 'attributes' | 'permission'>,
   who: ParticipantConnection,
@@ -125,7 +128,7 @@ function hasRights(
   );
 }
 
-/** What somebody sends; of what is muted by a host, nothing arrives, and it is told of all the same. */
+/** Returns the tracks of a participant; those muted by a host are listed although no media arrives. */
 export function tracksOf(info: Pick<ParticipantInfo, 'tracks' | 'attributes'>): RoomTrack[] {
   const muted = mutedOf(info);
   return KINDS.flatMap((kind) => {
@@ -142,7 +145,7 @@ const NAMES: Partial<Record<TrackSource, { source: Source; type: TrackType }>> =
   [TrackSource.SCREEN_SHARE_AUDIO]: { source: 'SCREEN', type: TrackType.AUDIO },
 };
 
-/** What can be subscribed to. */
+/** Returns the tracks available for subscription. */
 export function remoteTracksOf(info: Pick<ParticipantInfo, 'tracks'>): { sid: string; source: Source }[] {
   return info.tracks.flatMap(({ sid, type, source: given }) => {
     const known = NAMES[given];

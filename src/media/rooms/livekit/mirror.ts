@@ -4,22 +4,22 @@ import { ROOM_EXISTS, roomRequest } from '../janus/room-request.ts';
 import { MirroredRoom, type MirrorSource } from './mirrored-room.ts';
 
 export interface MirrorOptions extends MirrorSource {
-  /** How Janus is reached. */
+  /** File with the connection data of Janus. */
   linkFile: string;
 }
 
-/** Rooms of LiveKit at the Janus of this machine: what is sent there comes into a room of the same name here. */
+/** Mirror of LiveKit rooms in the local Janus: published media is relayed into a room of the same name. */
 export interface RoomMirror {
-  /** These rooms and no others. Resolves when there are such rooms; what is sent comes later. */
+  /** Mirrors exactly these rooms. Resolves when the rooms exist; media follows later. */
   show(rooms: ReadonlySet<string>): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Of tracks, in a room. */
+/** Maximum tracks in a room. */
 const MOST = 2000;
 const SILENT = { onEvent() {}, onTrickle() {}, onPeer() {}, onDetached() {} };
 
-/** @returns one that shows nothing yet (docs/decisions/room-recordings.md#livekit). */
+/** @returns a mirror without rooms yet (docs/decisions/room-recordings.md#livekit). */
 export function createLivekitMirror(options: MirrorOptions): RoomMirror {
   return new Mirror(options);
 }
@@ -65,7 +65,7 @@ class Mirror implements RoomMirror {
   async #drop(id: string, room: MirroredRoom): Promise<void> {
     this.#rooms.delete(id);
     await room.close();
-    // It may be gone with its Janus.
+    // The room may be gone together with its Janus.
     await this.#session?.desk.send({ request: 'destroy', room: id }).catch(() => {});
   }
 

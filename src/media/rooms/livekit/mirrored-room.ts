@@ -7,7 +7,10 @@ import { type RemoteTrack, TrackRelay, type TrackRelayOptions } from './track-re
 
 export interface MirrorSource {
   server: LivekitServer;
-  /** Whether somebody has a seat in a room: whoever comes by an old token is not shown. */
+  /**
+   * Reports whether the identity has a seat in a room: participants who join with an outdated token are not
+   * mirrored.
+   */
   isPresent(roomId: string, identity: string): Promise<boolean>;
   log: Logger;
 }
@@ -17,12 +20,12 @@ interface Options extends MirrorSource {
   id: string;
 }
 
-/** One room of LiveKit on its way to Janus: a leg that hears who is there, and one for each track. */
+/** One LiveKit room mirrored to Janus: a relay that watches the participants, and one for each track. */
 export class MirroredRoom {
   readonly #options: Options;
-  /** By their `sid`; null while it is not known who is there. */
+  /** Participants by `sid`; null before they are known. */
   #people: Map<string, ParticipantInfo> | null = null;
-  /** By the `sid` of the track. */
+  /** Relays by the `sid` of the track. */
   readonly #legs = new Map<string, TrackRelay>();
   #watcher: TrackRelay | null = null;
   #isClosed = false;
@@ -32,7 +35,7 @@ export class MirroredRoom {
     this.#options = options;
   }
 
-  /** Brings back what was lost. */
+  /** Restores lost relays. */
   look(): void {
     if (this.#isClosed) return;
     if (this.#watcher === null) this.#watch();

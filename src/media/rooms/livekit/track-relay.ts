@@ -7,7 +7,7 @@ import { describe, type Source } from '../janus/sources.ts';
 import type { LivekitServer } from './api.ts';
 import { HiddenParticipant } from './hidden-participant.ts';
 
-/** A track that somebody publishes at LiveKit. */
+/** Track published at LiveKit. */
 export interface RemoteTrack {
   sid: string;
   identity: string;
@@ -18,17 +18,18 @@ export interface TrackRelayOptions {
   server: LivekitServer;
   client: JanusClient;
   room: string;
-  /** null for one that only hears who is there. */
+  /** Track to relay; null for a relay that only watches the participants. */
   track: RemoteTrack | null;
-  /** Those who are in the room of LiveKit, and later whoever has come, changed or gone. */
+  /** Called with all participants of the LiveKit room, and later with new, changed and departed ones. */
   onPeople?(people: readonly ParticipantInfo[]): void;
-  /** Once, unless it was closed. */
+  /** Called once, unless it was closed. */
   onLost(reason: string): void;
 }
 
 /**
- * One track on its way from LiveKit to the room of the same name at Janus: LiveKit offers, Janus answers, and the media go
- * straight from one to the other. Each has a connection of its own, so that a file of Janus is one track of one person.
+ * Relay of one track from LiveKit to the room of the same name at Janus: LiveKit offers, Janus answers, and
+ * the media flows directly between them. Each has its own connection, so that a file of Janus is one track of
+ * one person.
  */
 export class TrackRelay {
   readonly #options: TrackRelayOptions;
@@ -36,7 +37,7 @@ export class TrackRelay {
   #handle: JanusHandle | null = null;
   #isPublishing = false;
   #isClosed = false;
-  /** Offers are answered one after another. */
+  /** Queue of offers, which are answered one after another. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: TrackRelayOptions) {
@@ -85,7 +86,7 @@ export class TrackRelay {
     this.#visitor?.answer(answer.jsep.sdp);
   }
 
-  /** LiveKit does not hand on how loud packets are. */
+  /** LiveKit does not forward audio levels. */
   #describe(sdp: string): { mid: string; description: string }[] {
     const { track } = this.#options;
     if (track === null) return [];

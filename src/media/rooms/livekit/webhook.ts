@@ -4,10 +4,10 @@ import type { LivekitServer } from './api.ts';
 import { identityOf, isHiddenParticipant } from './identities.ts';
 
 /**
- * What a LiveKit server tells: that something has happened in a room. What exactly is asked of the server, because its
- * messages come late, twice, or not at all.
+ * Creates the receiver of LiveKit's webhooks, which only signal that a room has changed. Details are queried
+ * from the server, because webhooks arrive late, twice, or not at all.
  *
- * @param onChange of a room; with the identity of somebody who has joined, else null.
+ * @param onChange called with the room, and the identity of a joined participant, else null.
  */
 export function createLivekitWebhook(
   { apiKey, apiSecret }: LivekitServer,

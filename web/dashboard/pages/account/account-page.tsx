@@ -14,7 +14,7 @@ import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 import { SignInData } from './sign-in-data.tsx';
 
-/** What concerns the account as a whole, whichever workspace is shown. */
+/** Shows the settings of the whole account, independent of the workspace. */
 export function AccountPage() {
   const { t } = useTranslation('account');
   const mode = useMode();

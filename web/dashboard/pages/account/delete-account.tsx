@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { $api } from '../../app/api.ts';
 import { fieldErrors } from './field-error.ts';
 
-/** Ends with the way back to the sign-in: there is no session any more. */
+/** Deletes the account and redirects to the sign-in, because the session has ended. */
 export function DeleteAccount() {
   const { t } = useTranslation('account');
   const form = useForm({ initialValues: { password: '' } });

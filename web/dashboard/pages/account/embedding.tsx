@@ -9,7 +9,7 @@ import { useUnsaved } from '../../app/unsaved.ts';
 import { EditButton } from '../../components/change-button.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 
-/** Which websites may show the player. */
+/** Edits the websites that may embed the player. */
 export function Embedding() {
   const allowlist = $api.useQuery('get', '/me/embed-allowlist');
   return <Loaded query={allowlist}>{({ data }) => <Fields allowlist={data} />}</Loaded>;

@@ -5,7 +5,7 @@ import { $api, queries } from '../../app/api.ts';
 import type { Shape } from '../../app/shape.ts';
 import { Loaded } from '../../components/loaded.tsx';
 
-/** The archive of everything; the last one is asked for on demand, as that may want the password. */
+/** Requests the data export. The last one is fetched on demand, because that may require the password. */
 export function Export() {
   const { t } = useTranslation('account');
   const [isShown, show] = useState(false);

@@ -8,7 +8,7 @@ interface SecretForm {
   getInputNode(path: string): HTMLElement | null;
 }
 
-/** A wrong password or code is said at its input. */
+/** Shows a wrong password or code at its input. */
 export function fieldErrors(form: SecretForm, field: string, words: string): (error: ApiError) => void {
   return (error) => {
     if (error.code !== 'INVALID_CREDENTIALS') return formErrors(form)(error);

@@ -8,7 +8,7 @@ import { Loaded } from '../../components/loaded.tsx';
 const KEY = ['get', '/notifications/preferences'];
 const CHANNELS = ['email', 'inApp'] as const;
 
-/** What one is told of, and where. A switch is saved as it is turned. */
+/** Shows which notifications the user receives, and where. A switch saves when it is toggled. */
 export function NotificationSettings() {
   const preferences = $api.useQuery('get', '/notifications/preferences');
   return <Loaded query={preferences}>{({ data }) => <Switches preferences={data} />}</Loaded>;
@@ -16,7 +16,7 @@ export function NotificationSettings() {
 
 function Switches({ preferences }: { preferences: Shape<'NotificationPreferences'> }) {
   const { t } = useTranslation('account');
-  // At once as it was turned; back again where the API refuses.
+  // Optimistic value, reset if the API rejects the change.
   const [shown, setShown] = useState(preferences);
   const { channels, types } = shown;
   const save = $api.useMutation('put', '/notifications/preferences', {

@@ -10,7 +10,7 @@ const refresh = () =>
     queries.invalidateQueries({ queryKey: ['get', '/me'] }),
   ]);
 
-/** A file travels as a part of a multipart body, which the types of the client do not know. */
+/** Sends a file in a multipart body, which the types of the client do not support. */
 function send(file: File) {
   const form = new FormData();
   form.append('file', file);

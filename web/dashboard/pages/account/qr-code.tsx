@@ -2,7 +2,7 @@ import qrcode from 'qrcode-generator';
 
 const QUIET = 4;
 
-/** Dark on light in both colour schemes: cameras read it so. */
+/** Renders a QR code dark on light in both color schemes, as cameras require. */
 export function QrCode({ text, label }: { text: string; label: string }) {
   const code = qrcode(0, 'M');
   code.addData(text);

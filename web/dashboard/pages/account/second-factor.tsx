@@ -14,7 +14,7 @@ const QrCode = lazy(async () => ({ default: (await import('./qr-code.tsx')).QrCo
 
 const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/me/two-factor'] });
 
-/** Whether a code is asked for at sign-in; turning it on, and off. */
+/** Shows whether two-factor authentication is on, and turns it on or off. */
 export function SecondFactor() {
   const state = $api.useQuery('get', '/me/two-factor');
   const [recoveryCodes, setRecoveryCodes] = useState<string[] | null>(null);

@@ -7,7 +7,7 @@ import { byCursor, CursorList } from '../../components/cursor-list.tsx';
 import { useFormat } from '../../components/format.ts';
 import { RelativeTime } from '../../components/relative-time.tsx';
 
-/** Where one is signed in, each to be ended from afar. */
+/** Lists the user's sessions, each of which can be ended remotely. */
 export function Sessions() {
   const { t } = useTranslation('account');
   const sessions = $api.useInfiniteQuery('get', '/auth/sessions', {}, byCursor);

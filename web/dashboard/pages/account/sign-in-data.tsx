@@ -5,7 +5,7 @@ import { $api } from '../../app/api.ts';
 import { useSignedIn } from '../../app/session.ts';
 import { fieldErrors } from './field-error.ts';
 
-/** The address and the password that one signs in with. */
+/** Changes the email and password of the account. */
 export function SignInData() {
   return (
     <Stack gap="xl">

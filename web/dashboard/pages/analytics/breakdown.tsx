@@ -19,7 +19,7 @@ export interface BreakdownProps {
   sources: Value[];
 }
 
-/** By what viewers have in common: countries, devices, where they came from. */
+/** Breaks views down by country, device and source. */
 export function Breakdown({ breakdown, sources }: BreakdownProps) {
   const { country, device, browser, os, referrer, quality } = breakdown;
   const tables: [Dimension, Value[]][] = [
@@ -72,7 +72,7 @@ export interface ViewsRow {
   watchTimeSec: number;
 }
 
-/** What has how many views, the most first. */
+/** Lists the rows by views, most viewed first. */
 export function ViewsPanel({ title, rows }: { title: string; rows: readonly ViewsRow[] }) {
   const { t } = useTranslation('analytics');
   const { number, duration } = useFormat();

@@ -28,13 +28,13 @@ export type Measure =
   | 'avgConcurrent'
   | 'bitrateKbps';
 
-/** What people call a figure. */
+/** Returns the localized names of the measures. */
 function useMeasureWords() {
   const { t } = useTranslation('analytics');
   return (name: Measure): string => t(`measure.${name}`);
 }
 
-/** A figure in words; nothing is known of null. */
+/** Returns a formatter for measures; null is shown as unknown. */
 export function useShown() {
   const { number, duration } = useFormat();
   return (name: string, value: number | null): string => {
@@ -50,7 +50,7 @@ export interface TotalsProps<Name extends Measure> {
   freshUntil: string | null;
 }
 
-/** Figures of the whole range, beside those of the days before. */
+/** Shows the totals of the range, next to those of the previous period. */
 export function Totals<Name extends Measure>({ names, totals, previous, freshUntil }: TotalsProps<Name>) {
   const { t } = useTranslation('analytics');
   const { number } = useFormat();

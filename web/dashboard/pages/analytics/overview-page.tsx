@@ -22,7 +22,7 @@ const TOTALS = [
 ] as const;
 const TOP_ROWS = 10;
 
-/** All content of the workspace: how much was watched, of what, and by whom as far as numbers say. */
+/** Shows the analytics of all content in the workspace: watched content, watch time and audience. */
 export function OverviewPage() {
   const { t } = useTranslation('analytics');
   const search = useSearch({ from: '/workspace/analytics' });
@@ -94,6 +94,6 @@ function Tops({ search }: { search: RangeSearch }) {
   );
 }
 
-/** The days go along to the page of one. */
+/** Links to a single item preserve the selected days. */
 const kept = ({ days, from, to, compare }: RangeSearch): RangeSearch =>
   withoutUndefined({ days, from, to, compare });

@@ -5,7 +5,7 @@ import { TIME_ZONE } from '../../components/format.ts';
 import { RANGES, type RangeSearch } from './search.ts';
 
 const DEFAULT_DAYS = 28;
-/** Pieces that are still told apart on a phone. */
+/** Numbers of buckets that remain distinguishable on a phone. */
 const PIECES = [
   { most: 2, granularity: 'HOUR' },
   { most: 45, granularity: 'DAY' },
@@ -20,7 +20,7 @@ function daysOf({ days = DEFAULT_DAYS, ...search }: RangeSearch) {
   return { from: search.from ?? laterDay(to, 1 - days), to };
 }
 
-/** The query of the API for what an address says. */
+/** Returns the API query for the range in the URL. */
 export function rangeQuery(search: RangeSearch) {
   const { from, to } = daysOf(search);
   const count = (Date.parse(to) - Date.parse(from)) / 86_400_000 + 1;
@@ -34,7 +34,7 @@ export function rangeQuery(search: RangeSearch) {
   };
 }
 
-/** The same without what lists do not take. */
+/** Returns the API query for the range without the parameters that lists do not accept. */
 export function rowsQuery(search: RangeSearch) {
   const { compare: _, granularity: __, ...query } = rangeQuery(search);
   return query;
@@ -50,7 +50,7 @@ interface Props {
   }) => void;
 }
 
-/** Which days, and whether they stand beside those before. */
+/** Selects the days, and whether they are compared with the previous period. */
 export function RangeFilters({ search, onChange }: Props) {
   const { t } = useTranslation('analytics');
   const { from, to } = daysOf(search);
@@ -101,7 +101,7 @@ export function RangeFilters({ search, onChange }: Props) {
   );
 }
 
-/** Which figure the chart shows. */
+/** Selects the measure of the chart. */
 export function MeasureChoice<Name extends string>({
   measures,
   value,

@@ -8,13 +8,13 @@ interface ReportProps<Total extends Measure, Name extends Measure>
   data: Pick<TotalsProps<Total>, 'totals' | 'previous'> &
     Pick<SeriesProps<Name>, 'series' | 'granularity'> &
     BreakdownProps & { dataFreshUntil: string | null };
-  /** Those of the whole range. */
+  /** Measures of the whole range. */
   names: readonly Total[];
-  /** What only this kind of content has. */
+  /** Panels specific to this kind of content. */
   children: ReactNode;
 }
 
-/** What the account, a video and a stream are told alike. */
+/** Renders the part of a report that the account, videos and streams share. */
 export function Report<Total extends Measure, Name extends Measure>(props: ReportProps<Total, Name>) {
   const { data, names, measures, measure, onMeasure, children } = props;
   const { totals, previous, dataFreshUntil, series, granularity, breakdown, sources } = data;

@@ -4,7 +4,7 @@ export const RANGES = [7, 28, 90, 365] as const;
 export const MEASURES = ['views', 'uniqueViewers', 'watchTimeSec'] as const;
 export const STREAM_MEASURES = [...MEASURES, 'concurrentPeak', 'chatMessages'] as const;
 
-/** Which days are looked at: the last so many, or those from one to another. */
+/** Range of days: the last N days, or a period with both ends. */
 export interface RangeSearch extends PeriodSearch {
   days?: (typeof RANGES)[number];
   compare?: true;

@@ -27,7 +27,7 @@ const TOTALS = [
   'bitrateKbps',
 ] as const;
 
-/** One stream: who watched its broadcasts, and when. */
+/** Shows the analytics of one stream: the viewers of its broadcasts over time. */
 export function StreamPage() {
   const { t } = useTranslation('analytics');
   const { id } = useParams({ from: '/workspace/analytics/streams/$id' });

@@ -26,7 +26,7 @@ const TOTALS = [
   'plays',
 ] as const;
 
-/** One video: how much was watched of it, of which seconds, and by whom. */
+/** Shows the analytics of one video: watch time, retention and audience. */
 export function VideoPage() {
   const { t } = useTranslation('analytics');
   const { id } = useParams({ from: '/workspace/analytics/videos/$id' });
@@ -71,10 +71,10 @@ export function VideoPage() {
   );
 }
 
-/** As many as are told apart on a phone. */
+/** Maximum number of bars that remain distinguishable on a phone. */
 const MOST_BARS = 100;
 
-/** Seconds one after another, in pieces of equal length with their mean. */
+/** Groups consecutive seconds into buckets of equal length with their mean. */
 function piecesOf(seconds: Shape<'VideoAnalytics'>['retention']) {
   const length = Math.max(1, Math.ceil(seconds.length / MOST_BARS));
   const starts = seconds.filter((_, index) => index % length === 0);

@@ -7,7 +7,7 @@ import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { EditButton } from '../../components/change-button.tsx';
 
-/** Puts one address on the list; its owner is asked by mail. */
+/** Adds an email to the list; its owner confirms it by email. */
 export function AddForm({ onAdded }: { onAdded: () => Promise<void> }) {
   const { t } = useTranslation('audience');
   const form = useForm({

@@ -30,7 +30,7 @@ const COLORS: Record<Subscriber['status'], string> = {
 
 const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/subscribers'] });
 
-/** Who follows the channel, and the list of people whom the creator may write to. */
+/** Lists the followers of the channel and the contacts whom the creator may email. */
 export function AudiencePage() {
   const { t } = useTranslation('audience');
   const { status, q } = useSearch({ from: '/workspace/audience' });

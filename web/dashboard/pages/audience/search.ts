@@ -3,7 +3,7 @@ import { type Search, searchOne, searchText } from '../../components/search-valu
 
 export const STATUSES = ['PENDING', 'CONFIRMED', 'UNSUBSCRIBED'] as const;
 
-/** What the address of the list says: whom it shows. */
+/** Filters of the list in the URL. */
 export interface AudienceSearch {
   status?: Shape<'Subscriber'>['status'];
   q?: string;

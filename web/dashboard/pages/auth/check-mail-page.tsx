@@ -8,7 +8,7 @@ import { discardAndLeave } from '../../app/sign-out.ts';
 import { showSuccess } from '../../app/toasts.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 
-/** Until the address is verified: the link is in the mail, and opens in another tab. */
+/** Shown until the email is verified: the link in the email opens in another tab. */
 export function CheckMailPage() {
   const { t } = useTranslation('auth');
   const navigate = useNavigate();

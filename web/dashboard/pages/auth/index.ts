@@ -4,13 +4,13 @@ import { lazyPage } from '../../app/lazy-page.ts';
 import { publicRoute } from '../../app/routes.ts';
 import { currentSession } from '../../app/session.ts';
 
-/** Where to go after the sign-in: an address of the dashboard, and of nobody else. */
+/** Returns the path to open after the sign-in; only paths of the dashboard are accepted. */
 function nextOf(search: Record<string, unknown>): { next?: string | undefined } {
   const { next } = search;
   return typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : { next: undefined };
 }
 
-/** A public page that sent the visitor here, to go back to: one of those that offer to follow. */
+/** Returns the public page that sent the visitor here, if it is one that offers to follow. */
 function backOf({ back }: Record<string, unknown>): { back?: string } {
   return typeof back === 'string' && /^\/(?:@[a-z0-9_-]+|watch\/\w+)$/.test(back) ? { back } : {};
 }

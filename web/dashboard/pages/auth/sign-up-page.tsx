@@ -39,10 +39,13 @@ export function SignUpPage() {
 
 interface SignUpProps {
   inviteToken: string | undefined;
-  /** The address that the invitation is for. */
+  /** Email that the invitation is for. */
   invited: string;
   terms: RegistrationTerms;
-  /** Where it goes on; what wants a confirmed address leads to the mail by itself. */
+  /**
+   * Path to open after the sign-up. Pages that require a verified email redirect to its verification
+   * themselves.
+   */
   next: string;
 }
 

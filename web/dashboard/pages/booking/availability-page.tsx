@@ -20,7 +20,7 @@ import { Week } from './week.tsx';
 const MAX_NOTICE_MIN = 5_256_000;
 const MAX_ADVANCE_DAYS = 3650;
 
-/** When the creator has time: the week, days off, notice and horizon. */
+/** Edits the creator's availability: weekly hours, time off, notice and horizon. */
 export function AvailabilityPage() {
   const query = $api.useQuery('get', '/booking/availability');
   return (

@@ -61,7 +61,7 @@ function toAway({ start, end, reason = '' }: Blackout): TimeOff {
   return { kind: 'times', start: local(start, 0), end: local(end, 1), reason };
 }
 
-/** A day is its beginning, so many days later: an end that is a day is included. */
+/** Converts a day to its start plus `later` days, so that an end given as a day is included. */
 function local(text: string, later: number): string {
   if (!DAY.test(text)) return localTime(text);
   const at = new Date(`${text}T00:00`);

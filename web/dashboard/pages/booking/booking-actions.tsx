@@ -18,7 +18,7 @@ function refresh(): Promise<unknown> {
   return Promise.all(paths.map((path) => queries.invalidateQueries({ queryKey: ['get', path] })));
 }
 
-/** Another of the times that are offered. */
+/** Reschedules a booking to another available slot. */
 export function MoveBooking({ booking: { id, productId, startsAt } }: Props) {
   const { t } = useTranslation('booking');
   const { dateTime } = useFormat();
@@ -104,7 +104,7 @@ export function CancelBooking({ booking: { id, customer } }: Props) {
   );
 }
 
-/** Once it has begun, which the API knows. */
+/** Marks a booking as a no-show; the API allows this once it has begun. */
 export function NoShow({ booking: { id, customer, startsAt } }: Props) {
   const { t } = useTranslation('booking');
   const mark = $api.useMutation('post', '/booking/bookings/{id}/no-show', { onSuccess: refresh });

@@ -11,7 +11,7 @@ import { TimeZoneNote } from '../../components/relative-time.tsx';
 import { BookingBadge } from './badges.tsx';
 import { CancelBooking, MoveBooking, NoShow } from './booking-actions.tsx';
 
-/** One booking: how it stands, what was answered, and what can be done about it. */
+/** Shows one booking: its status, the intake answers and the available actions. */
 export function Booking({ booking }: { booking: Shape<'Booking'> }) {
   const { t } = useTranslation('booking');
   const { id, customer, status, hostUrl, type } = booking;
@@ -60,7 +60,7 @@ function useFacts(booking: Shape<'Booking'>): DescriptionItem[] {
   ];
 }
 
-/** What the customer was asked, by the words of the question where it still stands. */
+/** Lists the intake answers, labeled with the question if the product still has it. */
 function Answers({ booking: { intakeAnswers, productId } }: { booking: Shape<'Booking'> }) {
   const { t } = useTranslation('booking');
   const product = $api.useQuery('get', '/booking/products/{id}', { params: { path: { id: productId } } });

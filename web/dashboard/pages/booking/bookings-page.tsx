@@ -17,7 +17,7 @@ import { BOOKING_STATES } from './search.ts';
 const PAGE_ROWS = 50;
 const ANY = '';
 
-/** Who has booked; one of them where the address says so. */
+/** Lists bookings, and shows the one named in the URL. */
 export function BookingsPage() {
   const { t } = useTranslation('booking');
   const { id } = useSearch({ from: '/workspace/booking' });

@@ -19,7 +19,7 @@ type Cohort = Shape<'Cohort'>;
 const MAX_CAPACITY = 1_000_000;
 const MAX_SESSIONS = 200;
 
-/** A session as it stands in the form; without an id it is new. */
+/** Session in the form; a new one has no ID. */
 interface Session {
   id: string;
   startsAt: string;
@@ -68,7 +68,7 @@ function bodyOf(values: Values): Shape<'CohortCreate'> {
   };
 }
 
-/** The API holds seconds too: a time that was not touched is not sent. */
+/** The API also stores seconds, so an unchanged time is not sent. */
 function changesOf(values: Values, initial: Values): Shape<'CohortUpdate'> {
   const before: Record<string, unknown> = initial;
   const body = Object.entries(bodyOf(values));
@@ -92,7 +92,7 @@ interface Props {
   onSaved: (cohort: Cohort) => void;
 }
 
-/** Makes or changes a cohort. */
+/** Creates or edits a cohort. */
 export function CohortForm({ cohort, productId, onCancel, onSaved }: Props) {
   const { t } = useTranslation('booking');
   const form = useCohortForm(cohort);

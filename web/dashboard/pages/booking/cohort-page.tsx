@@ -17,7 +17,7 @@ import { CohortVideos } from './cohort-videos.tsx';
 
 type Cohort = Shape<'Cohort'>;
 
-/** One cohort: who is there, its sessions and videos, and its cancellation. */
+/** Shows one cohort: its participants, sessions and videos, and its cancellation. */
 export function CohortPage() {
   const { t } = useTranslation('booking');
   const { date } = useFormat();

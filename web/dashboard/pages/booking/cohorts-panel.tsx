@@ -14,7 +14,7 @@ import { CohortForm } from './cohort-form.tsx';
 
 const PAGE_ROWS = 25;
 
-/** The cohorts of a product; one is made in place. */
+/** Lists the cohorts of a product; new ones are created in place. */
 export function CohortsPanel({ product }: { product: Shape<'BookingProduct'> }) {
   const { t } = useTranslation('booking');
   const { new: isNew } = useSearch({ from: '/workspace/booking/products/$id' });

@@ -18,7 +18,7 @@ const COLORS: Record<Calendar['status'], string> = { PENDING: 'yellow', OK: 'gre
 
 const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/booking/calendars'] });
 
-/** Calendars of other programs whose events block bookable time, with what could not be read of them. */
+/** Lists external calendars whose events block bookable time, with their read errors. */
 export function ExternalCalendars() {
   const { t } = useTranslation('booking');
   const calendars = $api.useInfiniteQuery('get', '/booking/calendars', {}, pollEvery(REFRESH_MS));

@@ -25,7 +25,7 @@ interface Props {
   onSaved: (product: Product) => void;
 }
 
-/** Makes or changes a product. */
+/** Creates or edits a product. */
 export function ProductForm({ product, onCancel, onSaved }: Props) {
   const { t } = useTranslation('booking');
   const form = useProductForm(product);

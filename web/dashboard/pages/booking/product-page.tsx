@@ -21,7 +21,7 @@ import { TimesPanel } from './times-panel.tsx';
 
 type Product = Shape<'BookingProduct'>;
 
-/** One product: publish it, see what can be booked of it, change it, end it. */
+/** Shows one product: publish it, list its bookable times, edit it, delete it. */
 export function ProductPage() {
   const { t } = useTranslation('booking');
   const { id } = useParams({ from: '/workspace/booking/products/$id' });
@@ -53,7 +53,7 @@ function Whole({ product }: { product: Product }) {
         !isArchived && <TimesPanel product={product} />
       )}
       {!isArchived && (
-        // Built anew after each save: what the API has made of it stands in the form.
+        // Remounted after each save so that the form shows the stored values.
         <ProductForm key={product.updatedAt} product={product} onSaved={() => {}} />
       )}
       {!isArchived && <EndPanel product={product} />}
@@ -67,7 +67,7 @@ function refreshProduct(): Promise<unknown> {
   return Promise.all(paths.map((path) => queries.invalidateQueries({ queryKey: ['get', path] })));
 }
 
-/** What has to be there before it can be published. */
+/** Parts required before a product can be published. */
 const MISSING = ['availability', 'cohorts'] as const;
 type Missing = (typeof MISSING)[number];
 

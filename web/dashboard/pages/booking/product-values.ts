@@ -8,7 +8,7 @@ export const TYPES = ['ONE_TO_ONE', 'LIVE_CLASS', 'COHORT'] as const;
 export const FIELD_TYPES = ['TEXT', 'LONGTEXT', 'SELECT', 'CHECKBOX', 'EMAIL', 'PHONE'] as const;
 export const MAX_FIELDS = 20;
 
-/** A question as it stands in the form: what can be chosen has a line each. */
+/** Question in the form; its options are one per line. */
 export type Question = Omit<Field, 'options'> & { options: string };
 
 export const NEW_QUESTION: Question = { key: '', label: '', type: 'TEXT', required: false, options: '' };
@@ -54,7 +54,7 @@ function toField({ options, ...field }: Question): Field {
   return field.type === 'SELECT' ? { ...field, options: [...new Set(linesOf(options))] } : field;
 }
 
-/** Answers are known by the keys of their questions: those that are there keep theirs. */
+/** Assigns keys to questions. Answers refer to them, so existing questions keep theirs. */
 function named(questions: readonly Question[]): Question[] {
   const taken = new Set(questions.map(({ key }) => key));
   return questions.map((question) => {

@@ -17,7 +17,7 @@ import { PRODUCT_STATES, type ProductsSearch } from './search.ts';
 
 const PAGE_ROWS = 50;
 
-/** What can be booked, newest first; one is made in place. */
+/** Lists booking products, newest first; new ones are created in place. */
 export function ProductsPage() {
   const { t } = useTranslation('booking');
   const { status, new: isNew } = useSearch({ from: '/workspace/booking/products' });

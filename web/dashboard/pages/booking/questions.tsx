@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import type { ProductFields } from './product-fields.ts';
 import { FIELD_TYPES, MAX_FIELDS, NEW_QUESTION } from './product-values.ts';
 
-/** What customers are asked when they book. */
+/** Edits the intake questions of a product. */
 export function Questions({ form }: { form: ProductFields }) {
   const { t } = useTranslation('booking');
   const { intakeFields } = form.getValues();

@@ -1,8 +1,8 @@
-/** What the addresses of the area say. What is not one of the known values is left out. */
+/** Search parameters of the area's URLs; unknown values are ignored. */
 
 type Search = Record<string, unknown>;
 
-/** Is the form of a new one open? */
+/** State of the form for a new item: open or closed. */
 export interface NewSearch {
   new?: true;
 }

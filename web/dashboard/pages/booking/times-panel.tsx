@@ -10,7 +10,7 @@ import { TimeZoneNote } from '../../components/relative-time.tsx';
 
 const SHOWN = 12;
 
-/** The next times at which a product can be booked: what follows from the availability, seen as customers see it. */
+/** Lists the next bookable times of a product as customers see them. */
 export function TimesPanel({ product: { id, type } }: { product: Shape<'BookingProduct'> }) {
   const { t } = useTranslation('booking');
   const query = $api.useQuery('get', '/booking/products/{id}/slots', { params: { path: { id } } });

@@ -6,7 +6,7 @@ import { ImagePicker } from '../../components/image-picker.tsx';
 
 const ME = { path: { id: 'me' } };
 
-/** A file travels as a part of a multipart body, which the types of the client do not know. */
+/** Sends a file in a multipart body, which the types of the client do not support. */
 function send(file: File) {
   const form = new FormData();
   form.append('file', file);

@@ -20,7 +20,7 @@ const MOST_LINKS = 10;
 
 const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/channels/{id}'] });
 
-/** What the channel says of itself to everybody. */
+/** Edits the public profile of the channel. */
 export function ChannelPage() {
   const { t } = useTranslation('channel');
   const channel = $api.useQuery('get', '/channels/{id}', ME);

@@ -28,7 +28,7 @@ const COLORS: Record<Domain['status'], string> = {
 
 const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/me/integration-domains'] });
 
-/** Domains whose pages may take payments: declared here, proven by a DNS record or a file. */
+/** Lists the domains whose pages may take payments, which are verified by a DNS record or a file. */
 export function DomainsPage() {
   const { t } = useTranslation('domains');
   const domains = $api.useInfiniteQuery('get', '/me/integration-domains', {}, pollEvery(LOOK_MS));

@@ -14,7 +14,7 @@ import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
 
 const LOOK_MS = 5000;
 
-/** Everything that happened in the workspace, as its receivers are told. */
+/** Lists the events of the workspace as webhook endpoints receive them. */
 export function EventsPage() {
   const { t } = useTranslation('events');
   const navigate = useNavigate({ from: '/events' });

@@ -7,7 +7,7 @@ import { curlLine } from '../../components/curl.ts';
 import { PageHeader } from '../../components/page-header.tsx';
 import { NameForm } from './name-form.tsx';
 
-/** The first page: what to do first, and where things are. */
+/** Home page: first steps and links to the areas. */
 export function HomePage() {
   const { t } = useTranslation('home');
   const { user } = useSignedIn();

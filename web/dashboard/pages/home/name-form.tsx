@@ -9,7 +9,7 @@ import { EditButton } from '../../components/change-button.tsx';
 
 const NAME_MAX = 100;
 
-/** Asks for the name that viewers see, as long as there is none. */
+/** Asks for the public name while there is none. */
 export function NameForm() {
   const { t } = useTranslation('home');
   const form = useForm({ mode: 'uncontrolled', initialValues: { name: '' } });

@@ -27,7 +27,7 @@ function stateOf({ revokedAt, expiresAt }: ApiKey): State {
 
 const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/me/api-keys'] });
 
-/** A key as it may be shown: what it may, when it was last used, and what can be done with it. */
+/** Shows an API key without its secret: permissions, last use and actions. */
 export function KeyCard({ apiKey }: { apiKey: ApiKey }) {
   const { t } = useTranslation('keys');
   const state = stateOf(apiKey);
@@ -104,7 +104,7 @@ function Details({ apiKey }: { apiKey: ApiKey }) {
 
 const OVERLAPS = ['0', '3600', '86400'] as const;
 
-/** Another secret for the same key: asks how long the old one stays good, then shows the new one once. */
+/** Rotates the secret of a key: asks how long the old one stays valid, then shows the new one once. */
 function RotateKey({ apiKey }: { apiKey: ApiKey }) {
   const { t } = useTranslation('keys');
   const [isOpen, dialog] = useDisclosure();

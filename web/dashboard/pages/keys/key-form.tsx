@@ -15,7 +15,9 @@ type Scope = (typeof SCOPES)[number];
 interface Values {
   name: string;
   scope: Scope;
-  /** Whether only what is chosen is allowed; otherwise everything outside finance. */
+  /**
+   * Whether the key is limited to the selected permissions; otherwise it allows everything except finance.
+   */
   isChosen: 'all' | 'chosen';
   levels: Levels;
   ipAllowlist: string;
@@ -45,7 +47,10 @@ function bodyOf(values: Values): Shape<'ApiKeyCreate'> {
   };
 }
 
-/** What a new key is called, may do, and from where. `onMade` gets the only answer that has the key itself. */
+/**
+ * Edits name, permissions and allowlists of a new key. `onMade` receives the only response that contains its
+ * secret.
+ */
 export function KeyForm({ onMade }: { onMade: (key: Shape<'ApiKeyWithSecret'>) => void }) {
   const { t } = useTranslation('keys');
   const form = useForm<Values>({
@@ -70,7 +75,7 @@ export function KeyForm({ onMade }: { onMade: (key: Shape<'ApiKeyWithSecret'>) =
   useUnsaved(form);
   const make = $api.useMutation('post', '/me/api-keys', {
     meta: { errors: 'form' },
-    // The answer has the secret: it stays no longer than it is shown.
+    // The response contains the secret, so it is cached only while it is shown.
     gcTime: 0,
     onSuccess: ({ data }) => {
       void queries.invalidateQueries({ queryKey: ['get', '/me/api-keys'] });

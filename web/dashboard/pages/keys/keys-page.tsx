@@ -60,7 +60,7 @@ function Keys() {
   const mode = useMode();
   const { show } = useSearch({ from: '/workspace/keys' });
   const isFiltered = show === 'usable';
-  // A live session sees the keys of both; the switch says which are meant.
+  // A live session lists the keys of both modes; the switch selects one.
   const filter = { mode, limit: PAGE_ROWS, ...(isFiltered ? { isUsable: true } : {}) };
   const keys = $api.useInfiniteQuery('get', '/me/api-keys', { params: { query: filter } }, byCursor);
   const empty = isFiltered ? (

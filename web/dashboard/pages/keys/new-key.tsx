@@ -6,7 +6,10 @@ import { OneTimeSecret } from '../../components/one-time-secret.tsx';
 import { FirstCall } from './first-call.tsx';
 import { KeyForm } from './key-form.tsx';
 
-/** From the form to the key, which is shown once, to its first call; `after` comes when the key was stored. */
+/**
+ * Leads from the form to the new key, shown once, and to a first call; `after` is rendered once the key is
+ * stored.
+ */
 export function NewKey({ after }: { after: ReactNode }) {
   const { t } = useTranslation('keys');
   const [made, setMade] = useState<Shape<'ApiKeyWithSecret'> | null>(null);

@@ -6,12 +6,12 @@ import { type Levels, NOUNS } from './permissions.ts';
 interface Props {
   levels: Levels;
   error: ReactNode;
-  /** A READ_ONLY key writes nothing. */
+  /** Whether the key has the scope READ_ONLY, which allows no writes. */
   isReadOnly: boolean;
   onChange: (levels: Levels) => void;
 }
 
-/** For each part of the API: nothing, reading, or writing too. */
+/** Selects the access to each part of the API: none, read, or write. */
 export function PermissionLevels({ levels, error, isReadOnly, onChange }: Props) {
   const { t } = useTranslation('keys');
   const id = useId();

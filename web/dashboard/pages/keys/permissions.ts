@@ -1,4 +1,6 @@
-/** What a key can be allowed, each `:read` or `:write`; the rest of the API asks for no permission. */
+/**
+ * Resources that a key can be granted, each as `:read` or `:write`; other endpoints require no permission.
+ */
 export const NOUNS = [
   'videos',
   'upload',
@@ -37,7 +39,7 @@ export function noLevels(): Levels {
   };
 }
 
-/** As `POST /me/api-keys` takes them; writing includes reading. */
+/** Returns the permissions for `POST /me/api-keys`; write access includes read access. */
 export function permissionsOf(levels: Levels): `${Noun}:${'read' | 'write'}`[] {
   return NOUNS.flatMap((noun) => {
     const level = levels[noun];

@@ -6,7 +6,7 @@ import { TextLink } from '../../components/links.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { NewKey } from './new-key.tsx';
 
-/** Where the verification mail ends: from a verified address to the first call. */
+/** Target of the verification email: leads to the first API call. */
 export function WelcomePage() {
   const { t } = useTranslation('keys');
   const { user } = useSignedIn();

@@ -12,7 +12,7 @@ import { RowsTable } from '../../components/rows-table.tsx';
 const PAGE_ROWS = 25;
 const MOST_KEYS = 100;
 
-/** Requests of each key and day, with what became of them. */
+/** Shows the requests of each key and day by outcome. */
 export function RequestsPanel() {
   const { t } = useTranslation('limits');
   const requests = $api.useInfiniteQuery(

@@ -14,7 +14,7 @@ import { RowsTable } from '../../components/rows-table.tsx';
 type Report = Shape<'Usage'>;
 type Granularity = keyof typeof DAYS;
 
-/** How many days are shown in pieces of this length. */
+/** Number of days shown at each granularity. */
 const DAYS = { HOUR: 2, DAY: 28, MONTH: 365 } as const;
 const GRANULARITIES = ['HOUR', 'DAY', 'MONTH'] as const;
 const NAMES = [
@@ -28,7 +28,7 @@ const NAMES = [
 ] as const;
 type Name = (typeof NAMES)[number];
 
-/** What was used over time: one figure as bars, all of them as a table. */
+/** Shows usage over time: one measure as bars, all of them as a table. */
 export function UsagePanel() {
   const { t } = useTranslation('limits');
   const [granularity, setGranularity] = useState<Granularity>('DAY');

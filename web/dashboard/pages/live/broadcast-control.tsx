@@ -15,7 +15,7 @@ import { TestSignal } from './test-signal.tsx';
 
 type Props = { stream: Shape<'Stream'> };
 
-/** Go live and stop, and in words what viewers see now. */
+/** Starts and stops the broadcast, and describes what viewers see now. */
 export function BroadcastControl({ stream }: Props) {
   const { t } = useTranslation('live');
   const mode = useMode();

@@ -10,7 +10,7 @@ import { SecretField } from '../../components/secret-field.tsx';
 import { useKeyShown } from './key-shown.ts';
 import { refreshStream } from './refresh.ts';
 
-/** Where the encoder sends to: server, key, and both in one address. */
+/** Shows the encoder's connection data: server, key, and both in one URL. */
 export function ConnectPanel({ stream }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   const [isShown, setShown] = useKeyShown(stream.id);

@@ -7,7 +7,7 @@ import { showSuccess } from '../../app/toasts.ts';
 import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { Panel } from '../../components/panel.tsx';
 
-/** Refused while it is live, which is said before it is tried. */
+/** Deletes a stream. Live streams cannot be deleted, which the panel states in advance. */
 export function DeleteStream({ stream: { id, isLive } }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   const navigate = useNavigate();

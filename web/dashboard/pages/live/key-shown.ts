@@ -1,6 +1,6 @@
 import { Store, useStore } from '../../app/store.ts';
 
-/** The stream whose key is shown in clear: until the page is left, and never for another one. */
+/** ID of the stream whose key is revealed, until the page is left. */
 const shown = new Store<string | null>(null);
 
 export function useKeyShown(streamId: string): [boolean, (isShown: boolean) => void] {

@@ -4,7 +4,7 @@ import type { Shape } from '../../app/shape.ts';
 import { Panel } from '../../components/panel.tsx';
 import { PlayerFrame, PlayerPlaceholder } from '../../components/player-frame.tsx';
 
-/** The signal as it comes in, before and during the broadcast; always at the same place. */
+/** Shows the incoming signal before and during the broadcast, always in the same place. */
 export function PreviewPanel({ stream }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   const src = previewPath(stream);

@@ -7,7 +7,7 @@ import { useKeyShown } from './key-shown.ts';
 
 const MASK = '•'.repeat(12);
 
-/** How to set up the usual encoders, with the values of this stream. */
+/** Shows how to configure common encoders with the values of this stream. */
 export function RecipesPanel({ stream }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   const seconds = stream.latencyMode === 'LOW' ? 1 : 2;

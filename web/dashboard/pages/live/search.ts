@@ -4,7 +4,7 @@ export const STREAM_TABS = ['share', 'settings', 'sessions'] as const;
 
 export type StreamTab = (typeof STREAM_TABS)[number];
 
-/** What the address of the list says: which streams are shown, and whether a new one is being made. */
+/** Search parameters of the stream list: its filters, and whether the form for a new stream is open. */
 export interface StreamsSearch {
   show?: (typeof SHOWS)[number];
   visibility?: (typeof VISIBILITIES)[number];

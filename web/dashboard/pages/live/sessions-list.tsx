@@ -18,7 +18,7 @@ const KNOWN_ERRORS = [
   'BITRATE_OVER_PLAN',
 ] as const;
 
-/** What was broadcast: when, for how long, who watched, the recording, and why it ended where it was cut. */
+/** Lists past broadcasts: time, duration, viewers, recording, and why a broadcast was cut off. */
 export function SessionsList({ streamId }: { streamId: string }) {
   const { t } = useTranslation('live');
   const query = $api.useInfiniteQuery(

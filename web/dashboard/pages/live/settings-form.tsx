@@ -16,7 +16,7 @@ import { refreshStream } from './refresh.ts';
 
 const CHAT_MODES = ['OPEN', 'FOLLOWERS', 'TIER', 'OFF'] as const;
 
-/** A number input says '' when it is empty, which is null here: without a limit. */
+/** Value of a number input: '' when it is empty, which means no limit (null). */
 type Optional = number | '';
 
 function valuesOf(stream: Shape<'Stream'>) {
@@ -53,7 +53,7 @@ function bodyOf(values: Values): Shape<'StreamUpdate'> {
 }
 
 function useSettings(stream: Shape<'Stream'>) {
-  // What comes in by polling changes no field that somebody types in.
+  // Polled data does not overwrite fields that are being edited.
   return useForm({ mode: 'uncontrolled', initialValues: valuesOf(stream) });
 }
 

@@ -7,7 +7,7 @@ import { WarningIcon } from '../../components/icons.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { RelativeTime } from '../../components/relative-time.tsx';
 
-/** The words of docs/guides/streams.md#health that this page explains. */
+/** Health codes of docs/guides/streams.md#health that this page explains. */
 const KNOWN_ISSUES = [
   'KEYFRAME_INTERVAL',
   'RESOLUTION_CAPPED',
@@ -39,7 +39,7 @@ const KNOWN_ISSUES = [
 
 const LONG_KEYFRAME_SEC = 4;
 
-/** By the first part of what RFC 6381 writes (`avc1.64001f`). */
+/** Codec names by the first part of the RFC 6381 codec string (`avc1.64001f`). */
 const CODECS: Record<string, string> = {
   avc1: 'H.264',
   avc3: 'H.264',
@@ -54,7 +54,7 @@ function codecName(codec: string): string {
   return CODECS[family] ?? codec;
 }
 
-/** What the encoder sends, and what is wrong with it with its remedy. */
+/** Shows the encoder's signal, and its issues with their remedies. */
 export function SignalPanel({ stream }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   const { health, hasSignal, lastSignalAt } = stream;
@@ -87,7 +87,7 @@ function HealthFacts({ health, latencyMode }: Measured) {
   const { number } = useFormat();
   const { keyframeIntervalSec, droppedFrames, lateFrames } = health;
   const usual = latencyMode === 'LOW' ? t('signal.delayLow') : t('signal.delayStandard');
-  // A player begins at a keyframe, and comes nearer from there.
+  // A player starts at a keyframe, and catches up from there.
   const isLong = keyframeIntervalSec !== null && keyframeIntervalSec > LONG_KEYFRAME_SEC;
   const facts: DescriptionItem[] = [
     { label: t('signal.codec'), value: codecName(health.codec) },

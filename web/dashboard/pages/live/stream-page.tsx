@@ -25,7 +25,9 @@ import { StatusBadge } from './status-badge.tsx';
 
 const POLL_MS = 2000;
 
-/** One stream: connect an encoder, look at the signal, go live, stop. What it shows is at most two seconds old. */
+/**
+ * Shows one stream: connect an encoder, check the signal, go live, stop. Its data is at most two seconds old.
+ */
 export function StreamPage() {
   const { t } = useTranslation('live');
   const { id } = useParams({ from: '/workspace/live/$id' });

@@ -19,7 +19,7 @@ import { StatusBadge } from './status-badge.tsx';
 const REFRESH_MS = 5000;
 const PAGE_ROWS = 50;
 
-/** Every stream, newest first; one is made in place. */
+/** Lists all streams, newest first; new ones are created in place. */
 export function StreamsPage() {
   const { t } = useTranslation('live');
   const search = useSearch({ from: '/workspace/live' });

@@ -7,7 +7,7 @@ import { refreshStream } from './refresh.ts';
 
 const SECONDS = 600;
 
-/** In the test workspace the platform itself is the encoder, for ten minutes. */
+/** Starts a test signal: in the test workspace the platform itself acts as the encoder for ten minutes. */
 export function TestSignal({ stream: { id, hasSignal } }: { stream: Shape<'Stream'> }) {
   const { t } = useTranslation('live');
   const simulate = $api.useMutation('post', '/streams/{id}/simulate-signal', { onSuccess: refreshStream });

@@ -1,16 +1,19 @@
 export interface TextSegment {
-  /** Where it begins in the text. */
+  /** Offset in the text. */
   at: number;
   words: string;
-  /** Where it leads on this host; null for text and for links to others. */
+  /** Path on this host; null for text and for links to other hosts. */
   href: string | null;
 }
 
-/** The address without the full stop or bracket that ends its sentence. */
+/** Matches a URL without the punctuation that ends its sentence. */
 const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]]/g;
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** Text and links of a mail, in their order. Links of other hosts stay text: nobody is led away from here by a mail. */
+/**
+ * Splits an email into text and links, in order. Links to other hosts stay plain text so that no email can
+ * lead users off this site.
+ */
 export function splitLinks(text: string, here: Pick<URL, 'hostname' | 'port'>): TextSegment[] {
   const pieces: TextSegment[] = [];
   let end = 0;

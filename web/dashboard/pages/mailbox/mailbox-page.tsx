@@ -10,7 +10,10 @@ import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
 
 const LOOK_MS = 3000;
 
-/** The mails that no server takes, newest first: whoever tries the platform out finds their links here. */
+/**
+ * Lists the emails of the development mailbox, newest first, so that their links can be used without a mail
+ * server.
+ */
 export function MailboxPage() {
   const { t } = useTranslation('mailbox');
   const mails = $api.useQuery('get', '/admin/mails', {}, { refetchInterval: LOOK_MS });

@@ -22,7 +22,7 @@ import { TimeZoneNote } from '../../components/relative-time.tsx';
 
 type Code = Shape<'DiscountCode'>;
 
-/** As many as one page of them has. */
+/** Maximum products of one page of the list. */
 const PRODUCTS = 100;
 const MAX_USES = 2_147_483_647;
 
@@ -44,7 +44,7 @@ function valuesOf(code: Code | null) {
 
 type Values = ReturnType<typeof valuesOf>;
 
-/** What can be changed at any time. */
+/** Returns the fields that can be changed at any time. */
 function laterOf({ maxUses, expiresAt, notes }: Values) {
   return {
     maxUses: maxUses === '' ? null : Number(maxUses),
@@ -53,7 +53,7 @@ function laterOf({ maxUses, expiresAt, notes }: Values) {
   };
 }
 
-/** What is fixed once somebody has used it. */
+/** Returns the fields that cannot be changed after the first redemption. */
 function discountOf({ code, productId, kind, percent, amount }: Values) {
   const isPercent = kind === 'percent';
   return {
@@ -76,7 +76,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Makes or changes a discount code, in place. */
+/** Creates or edits a discount code, in place. */
 export function CodeForm({ code, onClose }: Props) {
   const { t } = useTranslation('monetization');
   const form = useCodeForm(code);
@@ -171,7 +171,7 @@ function DiscountFields({ form, isUsed }: { form: Form; isUsed: boolean }) {
   );
 }
 
-/** What the code is for: everything that is sold, or one product to book. */
+/** Selects the scope of the code: everything on sale, or one booking product. */
 function ProductSelect({ form, isUsed }: { form: Form; isUsed: boolean }) {
   const { t } = useTranslation('monetization');
   const { data } = $api.useQuery('get', '/booking/products', { params: { query: { limit: PRODUCTS } } });

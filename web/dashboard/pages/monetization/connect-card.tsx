@@ -9,7 +9,7 @@ import { Panel } from '../../components/panel.tsx';
 
 type Status = Shape<'ConnectStatus'>;
 
-/** Whether payments can be taken, and the ways to the provider's pages. */
+/** Shows whether payments are enabled, and links to the provider's pages. */
 export function ConnectCard() {
   const { t } = useTranslation('monetization');
   const query = $api.useQuery('get', '/monetization/connect-status', {}, { refetchOnWindowFocus: true });
@@ -78,7 +78,7 @@ function useFacts({ chargesEnabled, payoutsEnabled, country }: Status): Descript
   ];
 }
 
-/** Links to the provider are good for minutes: they are made when they are wanted. */
+/** Creates a link to the provider on click, because the links expire within minutes. */
 function OnboardButton({ isNew }: { isNew: boolean }) {
   const { t } = useTranslation('monetization');
   const onboard = $api.useMutation('post', '/monetization/connect-onboard', {

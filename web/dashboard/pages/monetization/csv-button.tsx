@@ -13,7 +13,7 @@ interface Filter {
   to?: string;
 }
 
-/** Saves all that the filters let pass as a table. */
+/** Downloads all rows that match the filters as CSV. */
 export function CsvButton({ filter }: { filter: Filter }) {
   const { t } = useTranslation('monetization');
   const [isPending, setPending] = useState(false);

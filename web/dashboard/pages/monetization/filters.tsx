@@ -4,7 +4,7 @@ import type { PeriodSearch } from '../../components/search-values.ts';
 
 interface SelectProps<Value extends string> {
   label: string;
-  /** What it says where nothing is narrowed. */
+  /** Label of the choice that does not filter. */
   any: string;
   values: readonly Value[];
   wordOf: (value: Value) => string;

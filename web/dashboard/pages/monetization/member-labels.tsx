@@ -13,7 +13,7 @@ const COLORS: Record<Subscription['status'], string> = {
   EXPIRED: 'gray',
 };
 
-/** Its state, and whether the bank disputes what paid for it. */
+/** Shows the status of a membership, and whether its payment is disputed. */
 export function MemberBadge({ subscription: { status, isDisputed } }: { subscription: Subscription }) {
   const { t } = useTranslation('monetization');
   return (
@@ -30,7 +30,7 @@ export function MemberBadge({ subscription: { status, isDisputed } }: { subscrip
   );
 }
 
-/** What happens next, and when. */
+/** Returns a function that describes the next change of a subscription and its date. */
 export function useNextWords(): (subscription: Subscription) => string {
   const { t } = useTranslation('monetization');
   const { date } = useFormat();

@@ -24,7 +24,7 @@ function refresh(): Promise<unknown> {
   return Promise.all(paths.map((path) => queries.invalidateQueries({ queryKey: ['get', path] })));
 }
 
-/** One subscription: how it stands, what can be done about it, and what was paid. */
+/** Shows one subscription: its status, available actions and payments. */
 export function Member({ subscription }: { subscription: Subscription }) {
   const mode = useMode();
   const isOver = subscription.endedAt !== null;
@@ -60,7 +60,7 @@ function useFacts(subscription: Subscription): DescriptionItem[] {
   const pending = data?.data.find((tier) => tier.id === pendingTierId)?.name ?? pendingTierId;
   const optional = (label: string, value: string | null) => (value === null ? [] : [{ label, value }]);
   return [
-    // It is the heading of those who have given no name.
+    // The email is the heading of members without a name.
     ...optional(
       t('member.email'),
       subscription.subscriberName === null ? null : subscription.subscriberEmail,
@@ -121,7 +121,7 @@ function Acts({ subscription }: { subscription: Subscription }) {
   );
 }
 
-/** To another tier. */
+/** Switches the member to another tier. */
 function Switch({ subscription: { id, tierId } }: { subscription: Subscription }) {
   const { t } = useTranslation('monetization');
   const price = usePriceWords();

@@ -19,10 +19,10 @@ import { MEMBER_STATES } from './search.ts';
 import { usePriceWords } from './tier-labels.ts';
 
 const PAGE_ROWS = 50;
-/** As many as can be open. */
+/** Maximum number of open tiers. */
 const TIERS = 100;
 
-/** Who subscribes; one of them where the address says so. */
+/** Lists subscriptions, and shows the one named in the URL. */
 export function MembersPage() {
   const { t } = useTranslation('monetization');
   const { id } = useSearch({ from: '/workspace/monetization/members' });

@@ -25,7 +25,7 @@ const COLORS: Record<Payout['status'], string> = {
   CANCELED: 'gray',
 };
 
-/** The account with the payment provider, and what it has sent to the bank. */
+/** Shows the account at the payment provider and its payouts. */
 export function PayoutsPage() {
   const { t } = useTranslation('monetization');
   const { status } = useSearch({ from: '/workspace/monetization/payouts' });

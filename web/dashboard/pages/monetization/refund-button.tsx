@@ -13,7 +13,7 @@ import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/m
 
 type Purchase = Shape<'Purchase'>;
 
-/** What can still be given back. */
+/** Refundable remainder of a purchase. */
 const leftOf = ({ amountCents, refundedCents }: Purchase) => amountCents - refundedCents;
 
 function refreshMoney(): Promise<unknown> {
@@ -26,7 +26,10 @@ function refreshMoney(): Promise<unknown> {
   return Promise.all(paths.map((path) => queries.invalidateQueries({ queryKey: ['get', path] })));
 }
 
-/** Gives a purchase back, whole or in part, after a question. Nothing for what cannot be given back. */
+/**
+ * Refunds a purchase in full or in part after confirmation. Renders nothing for a purchase that cannot be
+ * refunded.
+ */
 export function RefundButton({ purchase }: { purchase: Purchase }) {
   const { t } = useTranslation('monetization');
   const [isOpen, dialog] = useDisclosure();
@@ -59,7 +62,7 @@ export function RefundButton({ purchase }: { purchase: Purchase }) {
 function RefundForm({ purchase, onClose }: { purchase: Purchase; onClose: () => void }) {
   const { t } = useTranslation('monetization');
   const { money } = useFormat();
-  // Sent again as it was, it is the same refund: a lost answer never pays twice.
+  // A refund sent again unchanged has the same key, so that a lost response never refunds twice.
   const [requestIdOf] = useState(createIdempotencyKeys);
   const left = leftOf(purchase);
   const form = useForm({

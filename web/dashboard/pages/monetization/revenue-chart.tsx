@@ -11,7 +11,7 @@ type Granularity = Shape<'Revenue'>['granularity'];
 /** A day of the series, whatever the zone of the browser. */
 const dayOf = (date: string) => new Date(`${date}T12:00`);
 
-/** What was left of each piece of the range, as bars; the same as a table for those who want the figures. */
+/** Shows the net revenue of each interval of the range as bars, and as a table. */
 export function RevenueChart({
   series,
   granularity,

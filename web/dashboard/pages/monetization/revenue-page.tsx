@@ -19,10 +19,10 @@ import { GRANULARITIES, GROUPINGS, RANGES } from './search.ts';
 type Revenue = Shape<'Revenue'>;
 
 const DEFAULT_DAYS = 28;
-/** Pieces that are still told apart on a phone. */
+/** Numbers of buckets that remain distinguishable on a phone. */
 const GRANULARITY_OF = { 7: 'DAY', 28: 'DAY', 90: 'WEEK', 365: 'MONTH' } as const;
 
-/** The first of so many days, today included, as `2026-11-20`. */
+/** Returns the first of the last `days` days, including today, as `2026-11-20`. */
 function firstDay(days: number): string {
   const at = new Date(serverNow());
   at.setDate(at.getDate() - (days - 1));
@@ -30,7 +30,7 @@ function firstDay(days: number): string {
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
-/** What came in, over time and by what it was for. */
+/** Shows revenue over time and by source. */
 export function RevenuePage() {
   const { t } = useTranslation('monetization');
   const search = useSearch({ from: '/workspace/monetization' });

@@ -14,7 +14,7 @@ import { instantsOf, SALE_KINDS, SALE_STATES } from './search.ts';
 
 const PAGE_ROWS = 50;
 
-/** What buyers have paid for. */
+/** Lists the purchases of buyers. */
 export function SalesPage() {
   const { t } = useTranslation('monetization');
   const search = useSearch({ from: '/workspace/monetization/sales' });

@@ -18,7 +18,7 @@ const COLORS: Record<Purchase['status'], string> = {
   DISPUTED: 'red',
 };
 
-/** What was sold, with what can be given back. */
+/** Lists sales, with a refund action. */
 export function SalesTable({ sales }: { sales: readonly Purchase[] }) {
   const { t } = useTranslation('monetization');
   const names = ['at', 'what', 'buyer', 'amount', 'net', 'status', 'acts'] as const;
@@ -84,7 +84,7 @@ function SaleRow({ sale }: { sale: Purchase }) {
   );
 }
 
-/** With a way to it, where it has a page here. */
+/** Names the sold item, and links to it if it has a page. */
 function SoldThing({ sale: { kind, videoId, subscriptionId } }: { sale: Purchase }) {
   const { t } = useTranslation('monetization');
   const word = t(`saleKind.${kind}`);

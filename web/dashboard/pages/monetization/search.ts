@@ -7,9 +7,9 @@ import {
   searchText as text,
 } from '../../components/search-values.ts';
 
-/** What the addresses of the area say. */
+/** Search parameters of the area's URLs. */
 
-/** A list that is made and changed in place: which form is open. */
+/** State of a list that is edited in place: which form is open. */
 export interface FormSearch {
   new?: true;
   edit?: string;
@@ -112,7 +112,7 @@ export function instantsOf({ from, to }: PeriodSearch): { from?: string; to?: st
   };
 }
 
-/** The first moment of a day here, so many days later. */
+/** Returns the first moment of a day in local time, plus `later` days. */
 function startOf(day: string, later: number): string {
   const at = new Date(`${day}T00:00`);
   at.setDate(at.getDate() + later);

@@ -15,7 +15,7 @@ const EVENTS = [
   'DISPUTE_LOST',
 ] as const;
 
-/** In test mode: what takes a month otherwise. */
+/** Simulates events in test mode that would otherwise take a month. */
 export function SimulatePanel({ id, onDone }: { id: string; onDone: () => Promise<unknown> }) {
   const { t } = useTranslation('monetization');
   const [event, setEvent] = useState<(typeof EVENTS)[number]>('RENEWED');

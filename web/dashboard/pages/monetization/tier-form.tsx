@@ -85,7 +85,7 @@ interface Props {
   onClose: () => void;
 }
 
-/** Makes or changes a tier, in place. */
+/** Creates or edits a tier, in place. */
 export function TierForm({ tier, onClose }: Props) {
   const { t } = useTranslation('monetization');
   const form = useTierForm(tier);
@@ -198,7 +198,7 @@ function PriceFields({ form, tier }: { form: Form; tier: Tier | null }) {
   );
 }
 
-/** What the price is for those who are members by now. */
+/** Shows the price that existing members pay. */
 function PriceOfMembers({ form, tier }: { form: Form; tier: Tier }) {
   const { t } = useTranslation('monetization');
   const price = usePriceWords();

@@ -14,7 +14,7 @@ export function usePriceWords(): (cents: number, interval: Interval) => string {
 
 export type TierState = 'OPEN' | 'FULL' | 'CLOSED' | 'ARCHIVED';
 
-/** Whether it takes new members, or why not. */
+/** Returns whether the tier accepts new members, or the reason if not. */
 export function tierState({ archivedAt, isActive, maxMembers, memberCount }: Shape<'Tier'>): TierState {
   if (archivedAt !== null) return 'ARCHIVED';
   if (!isActive) return 'CLOSED';

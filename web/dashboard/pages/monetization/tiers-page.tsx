@@ -24,7 +24,7 @@ const COLORS: Record<TierState, string> = {
 };
 const PAGE_ROWS = 50;
 
-/** What members subscribe to. */
+/** Lists the membership tiers. */
 export function TiersPage() {
   const { t } = useTranslation('monetization');
   const { new: isNew, edit } = useSearch({ from: '/workspace/monetization/tiers' });

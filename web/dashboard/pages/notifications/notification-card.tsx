@@ -14,7 +14,7 @@ const COLORS = { INFO: 'blue', WARNING: 'orange', CRITICAL: 'red' };
 
 interface Props {
   notification: Shape<'Notification'>;
-  /** It was read or deleted with its own button. */
+  /** Called when it was read or deleted by its own button. */
   onDone: () => void;
 }
 
@@ -34,7 +34,7 @@ export function NotificationCard({ notification, onDone }: Props) {
             <RelativeTime at={createdAt} />
           </Text>
         </Group>
-        {/* The words of the API are English in every language of the page. */}
+        {/* Texts of the API are always English. */}
         <Title order={2} size="h5" fw={readAt === null ? 700 : 500} id={heading} lang="en" dir="auto">
           {title}
         </Title>
@@ -52,7 +52,7 @@ export function NotificationCard({ notification, onDone }: Props) {
   );
 }
 
-/** Leads to what it is about, in its workspace; whoever goes there has read it. */
+/** Links to the subject of a notification in its workspace, and marks the notification as read on click. */
 function SubjectLink({ notification }: { notification: Shape<'Notification'> }) {
   const { t } = useTranslation('notifications');
   const read = $api.useMutation('post', '/notifications/{id}/read', { onSuccess: refreshNotifications });

@@ -13,10 +13,10 @@ import { NotificationCard } from './notification-card.tsx';
 import { refreshNotifications } from './refresh.ts';
 
 const LOOK_MS = 60_000;
-/** The area of the account says what one is told of. */
+/** Notification preferences are in the account area. */
 const PREFERENCES: string = '/account';
 
-/** What the account should know of, newest first. */
+/** Lists the notifications of the account, newest first. */
 export function NotificationsPage() {
   const { t } = useTranslation('notifications');
   return (
@@ -122,7 +122,7 @@ function Inbox() {
               <NotificationCard
                 key={notification.id}
                 notification={notification}
-                // The button that had the focus is gone: whoever uses the keyboard goes on from the list.
+                // The button that had the focus is gone; keyboard users continue from the list.
                 onDone={() => list.current?.focus()}
               />
             ))}

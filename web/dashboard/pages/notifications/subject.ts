@@ -18,7 +18,7 @@ const KINDS = {
 } as const;
 type Known = keyof typeof KINDS;
 
-/** What a notification is about. */
+/** Subject of a notification. */
 export interface Subject {
   kind: (typeof KINDS)[Known] | 'page';
   /** Its page, below `/dashboard`. */
@@ -28,7 +28,7 @@ export interface Subject {
 
 const isKnown = (type: string): type is Known => Object.hasOwn(KINDS, type);
 
-/** @returns null for what has no page. */
+/** @returns null for a subject that has no page. */
 export function subjectOf({ resource, actionUrl }: Shape<'Notification'>): Subject | null {
   if (actionUrl === null || !URL.canParse(actionUrl)) return null;
   const { pathname, searchParams } = new URL(actionUrl);

@@ -14,7 +14,7 @@ import { RelativeTime, TimeZoneNote } from '../../components/relative-time.tsx';
 
 const LOOK_MS = 5000;
 
-/** What was asked of the API in the last days, by keys and on these pages. */
+/** Lists the recent API requests by keys and by the dashboard. */
 export function RequestsPage() {
   const { t } = useTranslation('requests');
   const { requestId, path, errors = false } = useSearch({ from: '/workspace/requests' });

@@ -8,7 +8,7 @@ import { ConfirmAction } from '../../components/confirm-action.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
 
-/** Ends the room for everybody, and deletes it. */
+/** Ends the room for all participants, and deletes it. */
 export function EndPanel({ room: { id, status } }: { room: Shape<'Room'> }) {
   const { t } = useTranslation('rooms');
   const navigate = useNavigate();

@@ -14,7 +14,7 @@ const ROLES = ['SPEAKER', 'VIEWER', 'HOST'] as const;
 const HOURS = [1, 6] as const;
 const HOUR_SEC = 3600;
 
-/** The link for everybody, the way in for oneself, and links for one person each. */
+/** Shows the shared link, the button to join, and personal invitation links. */
 export function InvitePanel({ room }: { room: Shape<'Room'> }) {
   const { t } = useTranslation('rooms');
   return (
@@ -31,7 +31,7 @@ function EnterButton({ room: { id } }: { room: Shape<'Room'> }) {
   const { data: session } = $api.useQuery('get', '/auth/session');
   const mint = $api.useMutation('post', '/rooms/{id}/tokens');
   const enter = async () => {
-    // Opened by the click itself: later ones are held back as pop-ups.
+    // Opened during the click: later windows are blocked as pop-ups.
     const tab = window.open('about:blank', '_blank');
     const user = session?.data.user;
     const body = { identity: user?.id ?? 'host', name: user?.name ?? null, role: 'HOST' as const };
@@ -43,7 +43,7 @@ function EnterButton({ room: { id } }: { room: Shape<'Room'> }) {
         tab.location.href = data.url;
       }
     } catch {
-      // A toast has said why.
+      // A toast has already shown the error.
       tab?.close();
     }
   };

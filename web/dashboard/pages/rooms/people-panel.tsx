@@ -14,7 +14,7 @@ const PAGE_ROWS = 100;
 
 type Person = Shape<'RoomParticipant'>;
 
-/** Who is there and who waits, with what a host can do about them. */
+/** Lists participants and the waiting room, with the host's actions. */
 export function PeoplePanel({ room }: { room: Shape<'Room'> }) {
   const { t } = useTranslation('rooms');
   const query = $api.useInfiniteQuery(

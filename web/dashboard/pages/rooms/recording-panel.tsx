@@ -7,7 +7,7 @@ import { TextLink } from '../../components/links.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { refreshRoom } from './refresh.ts';
 
-/** Starts and stops a recording, and leads to the videos that came of earlier ones. */
+/** Starts and stops a recording, and links to the videos of earlier ones. */
 export function RecordingPanel({ room }: { room: Shape<'Room'> }) {
   const { t } = useTranslation('rooms');
   const done = { onSettled: refreshRoom };

@@ -17,7 +17,7 @@ import { StatusBadge } from './status-badge.tsx';
 
 const POLL_MS = 3000;
 
-/** One room: invite, see who is there and let people in, record, change it, end it. At most three seconds old. */
+/** Shows one room: invite, moderate, record, edit and end it. Its data is at most three seconds old. */
 export function RoomPage() {
   const { t } = useTranslation('rooms');
   const { id } = useParams({ from: '/workspace/rooms/$id' });

@@ -18,7 +18,7 @@ import { StatusBadge } from './status-badge.tsx';
 const REFRESH_MS = 5000;
 const PAGE_ROWS = 50;
 
-/** Every room, newest first; one is made in place. */
+/** Lists all rooms, newest first; new ones are created in place. */
 export function RoomsPage() {
   const { t } = useTranslation('rooms');
   const search = useSearch({ from: '/workspace/rooms' });

@@ -1,6 +1,6 @@
 export const ROOM_STATES = ['CREATED', 'ACTIVE', 'ENDED'] as const;
 
-/** What the address of the list says: which rooms are shown, and whether a new one is being made. */
+/** Search parameters of the room list: its filters, and whether the form for a new room is open. */
 export interface RoomsSearch {
   status?: (typeof ROOM_STATES)[number];
   new?: boolean;

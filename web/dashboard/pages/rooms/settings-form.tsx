@@ -31,7 +31,7 @@ type Values = ReturnType<typeof valuesOf>;
 /** The settings that matter to a host; the API has some more. */
 export function SettingsForm({ room }: { room: Shape<'Room'> }) {
   const { t } = useTranslation('rooms');
-  // What comes in by polling changes no field that somebody types in.
+  // Polled data does not overwrite fields that are being edited.
   const form = useForm({ mode: 'uncontrolled', initialValues: valuesOf(room) });
   useUnsaved(form);
   const save = $api.useMutation('patch', '/rooms/{id}', {

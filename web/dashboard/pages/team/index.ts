@@ -10,7 +10,7 @@ const teamRoute = createRoute({
   component: lazyPage(() => import('./team-page.tsx'), 'TeamPage'),
 });
 
-/** The address in the mail: whoever opens it may have no account yet. */
+/** Path in the invitation email; its reader may have no account yet. */
 const invitationRoute = createRoute({
   getParentRoute: () => publicRoute,
   path: '/invitations/$token',

@@ -11,7 +11,7 @@ import { Loaded } from '../../components/loaded.tsx';
 import { PageHeader } from '../../components/page-header.tsx';
 import { acceptInvitation, type Preview, previewInvitation } from './invitation.ts';
 
-/** Where the link of an invitation leads: sign in or make an account, then accept. */
+/** Renders the target of an invitation link: sign in or create an account, then accept. */
 export function InvitationPage() {
   const { t } = useTranslation('team');
   const { token } = useParams({ from: '/public/invitations/$token' });
@@ -50,7 +50,10 @@ function Invitation({ token, preview }: { token: string; preview: Preview }) {
   );
 }
 
-/** Whoever is not signed in signs in first, or makes an account; the invitation is for one address. */
+/**
+ * Accepts the invitation. Visitors sign in or create an account first; the invitation is for one email
+ * address.
+ */
 function Answer({ token, email }: { token: string; email: string }) {
   const { t } = useTranslation('team');
   const session = useSession();

@@ -16,7 +16,7 @@ function refresh() {
   return queries.invalidateQueries({ queryKey: ['get', '/team/invitations'] });
 }
 
-/** Who was asked and has not answered, and the form that asks. */
+/** Lists pending invitations, and sends new ones. */
 export function Invitations({ mayChange }: { mayChange: boolean }) {
   const { t } = useTranslation('team');
   const invitations = $api.useInfiniteQuery(

@@ -2,7 +2,7 @@ import { Alert } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { useAccount } from '../../app/account.ts';
 
-/** Why the buttons of a page are not there. */
+/** Explains why a page has no buttons. */
 export default function ReadOnlyNotice() {
   const { t } = useTranslation('team');
   const { teamRole } = useAccount();

@@ -16,7 +16,7 @@ type Member = Shape<'TeamMember'>;
 
 const refresh = () => queries.invalidateQueries({ queryKey: ['get', '/team'] });
 
-/** Who may act for the account, and as what. */
+/** Lists the team members and their roles. */
 export function TeamPage() {
   const { t } = useTranslation('team');
   const account = useAccount();

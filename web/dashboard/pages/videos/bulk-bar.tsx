@@ -25,7 +25,10 @@ const publish: Act = (path) => api.POST('/videos/{id}/publish', { params: { path
 const unpublish: Act = (path) => api.POST('/videos/{id}/unpublish', { params: { path } });
 const remove: Act = (path) => api.DELETE('/videos/{id}', { params: { path } });
 
-/** What can be done to all that are selected. What failed stays selected, and is named until it is dismissed. */
+/**
+ * Applies an action to all selected videos. Videos for which it failed stay selected and are listed until
+ * dismissed.
+ */
 export function BulkBar({ videos, onSelect }: Props) {
   const { t } = useTranslation('videos');
   const { run, isRunning, failures, dismiss } = useBulk(videos, onSelect);
@@ -87,7 +90,7 @@ export function BulkBar({ videos, onSelect }: Props) {
 function useBulk(videos: Video[], onSelect: Props['onSelect']) {
   const [isRunning, setRunning] = useState(false);
   const [failures, setFailures] = useState<Failure[]>([]);
-  /** One after the other, so that the limit on requests is not hit at once. */
+  /** Runs the calls one after another to stay within the rate limit. */
   const run = async (act: Act, done: string) => {
     setRunning(true);
     const failed: Failure[] = [];

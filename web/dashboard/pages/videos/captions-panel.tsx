@@ -14,7 +14,7 @@ type AutoCaptions = Shape<'AutoCaptions'>;
 
 const POLL_MS = 2000;
 
-/** What speech engines know by ear; any other tag goes by the API. */
+/** Languages that speech recognition supports; other tags can be used through the API. */
 const SPOKEN = [
   ...[
     'ar',
@@ -68,7 +68,7 @@ function isUnderWay({ status }: AutoCaptions): boolean {
   return status === 'QUEUED' || status === 'PROCESSING';
 }
 
-/** The captions of a video, and how far those are that a speech engine makes. */
+/** Lists the captions of a video, and the progress of automatic ones. */
 export function CaptionsPanel({ video }: Props) {
   const { t } = useTranslation('videos');
   const { id, captions, status } = video;
@@ -86,7 +86,7 @@ export function CaptionsPanel({ video }: Props) {
   const isMoving = auto !== undefined && isUnderWay(auto);
   useEffect(() => {
     if (!isMoving) return;
-    // What was made is among those of the video.
+    // The new captions are part of the video's data.
     return () => void refreshVideo();
   }, [isMoving]);
   const isOffered = auto?.isAvailable === true && !isMoving;
@@ -118,7 +118,7 @@ function CaptionList({ captions }: Pick<Shape<'Video'>, 'captions'>) {
   );
 }
 
-/** How far those are that were asked for last. */
+/** Shows the progress of the last requested automatic captions. */
 function AutoState({ auto }: { auto: AutoCaptions }) {
   const { t } = useTranslation('videos');
   const { status, language, error } = auto;
@@ -174,7 +174,7 @@ function MakeCaptions({ id }: { id: string }) {
   );
 }
 
-/** In the language that is shown. */
+/** Returns the name of a language in the UI language. */
 function nameOf(language: string): string {
   return new Intl.DisplayNames([currentLocale()], { type: 'language' }).of(language) ?? language;
 }

@@ -17,7 +17,7 @@ function valuesOf({ title, description, tags }: Shape<'Video'>) {
 
 type Values = ReturnType<typeof valuesOf>;
 
-/** What is said of the video. It is saved by itself, whatever becomes of an upload that is still under way. */
+/** Edits the details of a video. It is saved independently of an upload in progress. */
 export function DetailsForm({ video }: { video: Shape<'Video'> }) {
   const { t } = useTranslation('videos');
   const form = useForm({ mode: 'uncontrolled', initialValues: valuesOf(video) });

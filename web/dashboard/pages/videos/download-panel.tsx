@@ -9,10 +9,10 @@ import { Panel } from '../../components/panel.tsx';
 
 const ORIGINAL = 'original';
 
-/** The file as it came, and what was made of it, to keep. */
+/** Offers the original file and its renditions for download. */
 export function DownloadPanel({ video: { id, sizeBytes, renditions } }: { video: Shape<'Video'> }) {
   const { t } = useTranslation('videos');
-  // The size of the original is known from the moment that it is there.
+  // The size of the original is known once it is stored.
   const names = [...(sizeBytes === null ? [] : [ORIGINAL]), ...renditions.map(({ name }) => name)];
   if (names.length === 0) return null;
   return (
@@ -51,7 +51,7 @@ function DownloadButton({ id, name }: { id: string; name: string }) {
   );
 }
 
-/** Saves what is there, and leaves the page where it is. */
+/** Downloads a file without leaving the page. */
 function follow(address: string, filename: string): void {
   const link = document.createElement('a');
   link.href = address;

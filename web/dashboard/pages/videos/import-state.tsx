@@ -12,7 +12,7 @@ function isUnderWay({ status }: Shape<'Import'>): boolean {
   return status === 'PENDING' || status === 'DOWNLOADING';
 }
 
-/** Where the file of an import comes from, and how much of it is here. */
+/** Shows the source of an import and its progress. */
 export function ImportState({ importId }: { importId: string }) {
   const { t } = useTranslation('videos');
   const query = $api.useQuery(
@@ -67,7 +67,7 @@ function Ended({ found }: { found: Shape<'Import'> }) {
   const retry = $api.useMutation('post', '/imports/{id}/retry', {
     onSuccess: async ({ data: { videoId } }) => {
       await refresh();
-      // What had begun to be processed is not begun anew: the retry has made another video.
+      // Processing had begun, so the retry has created another video.
       if (videoId !== null) await navigate({ to: '/videos/$id', params: { id: videoId } });
     },
   });

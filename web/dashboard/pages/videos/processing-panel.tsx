@@ -28,10 +28,10 @@ export const KNOWN_ERRORS = [
 /** Channels of 5.1. */
 const SURROUND = 6;
 
-/** Where the file never came, or is not the right one, there is nothing to process again. */
+/** Failures after which there is no valid original to process again. */
 const WITHOUT_ORIGINAL: readonly string[] = ['UPLOAD_EXPIRED', 'CHECKSUM_MISMATCH'];
 
-/** How far the video is: as a whole, and which qualities can be watched already. */
+/** Shows the processing of a video: its progress, and the playable renditions. */
 export function ProcessingPanel({ video }: Props) {
   const { t } = useTranslation('videos');
   const { percent } = useFormat();
@@ -91,7 +91,7 @@ function Failure({ video: { id, error } }: Props) {
   );
 }
 
-/** What of the file the video lacks. */
+/** Lists the parts of the file that the processed video lacks. */
 function Notes({ video: { processing } }: Props) {
   const { t } = useTranslation('videos');
   const id = useId();
@@ -113,7 +113,7 @@ function Notes({ video: { processing } }: Props) {
   );
 }
 
-/** Every quality, highest first: what can be watched, and how far the others are. */
+/** Lists the renditions, highest first: which are playable, and the progress of the others. */
 function Rungs({ video: { renditions, pendingRenditions } }: Props) {
   const { t } = useTranslation('videos');
   const { number, percent } = useFormat();

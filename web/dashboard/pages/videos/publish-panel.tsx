@@ -17,7 +17,7 @@ import { refreshVideo } from './refresh.ts';
 
 type Props = { video: Shape<'Video'> };
 
-/** Who sees the video now, and how that changes: published, planned, or taken back. */
+/** Shows the current visibility and changes it: publish, schedule or unpublish. */
 export function PublishPanel({ video }: Props) {
   const { t } = useTranslation('videos');
   const { dateTime } = useFormat();
@@ -115,7 +115,7 @@ function Unpublish({ video: { id } }: Props) {
   );
 }
 
-/** All that there is besides public and private: for members, or for whoever buys it. */
+/** Selects visibilities other than public and private: for members or for buyers. */
 function ChangeVisibility({ video }: Props) {
   const { t } = useTranslation('videos');
   const { id, visibility, tierIds, priceCents } = video;

@@ -23,7 +23,7 @@ type Replacement = { replacement: Shape<'VideoReplacement'> };
 
 const EXAMPLE = 'https://files.example.com/film-corrected.mp4';
 
-/** Another file for a video that plays: chooses it, or names its address, says how far it is, and why it has failed. */
+/** Replaces the file of a playable video by an upload or a URL, and shows its progress and failure. */
 export function ReplacePanel({ video: { id, status, replacement } }: Props) {
   const { t } = useTranslation('videos');
   if (status !== 'READY') return null;

@@ -1,7 +1,7 @@
 export const VIDEO_STATUSES = ['UPLOADING', 'QUEUED', 'PROCESSING', 'READY', 'FAILED'] as const;
 const VISIBILITIES = ['PUBLIC', 'UNLISTED', 'PRIVATE', 'FOLLOWERS', 'TIER', 'PURCHASE'] as const;
 
-/** What the address of the list says: its filters, and whether an import is being made. */
+/** Search parameters of the video list: its filters, and whether the import form is open. */
 export interface VideosSearch {
   q?: string;
   status?: (typeof VIDEO_STATUSES)[number];

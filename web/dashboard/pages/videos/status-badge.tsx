@@ -11,7 +11,7 @@ const COLORS: Record<Shape<'VideoStatus'>, string> = {
   FAILED: 'red',
 };
 
-/** What is happening to the video, with how far it is. */
+/** Shows the status of a video with its progress. */
 export function StatusBadge({ video }: { video: Pick<Shape<'Video'>, 'status' | 'progressPercent'> }) {
   const { t } = useTranslation('videos');
   const { percent } = useFormat();
@@ -23,7 +23,7 @@ export function StatusBadge({ video }: { video: Pick<Shape<'Video'>, 'status' | 
   );
 }
 
-/** Whether it changes by itself, so that it is worth asking again. */
+/** Reports whether the status changes without user action, so that it should be polled. */
 export function isInProgress({
   status,
   replacement,
@@ -31,7 +31,7 @@ export function isInProgress({
   return isProcessing(status) || (replacement !== null && isProcessing(replacement.status));
 }
 
-/** Of a video, or of the file that is to replace its own. */
+/** Reports whether a video, or the file that is to replace its own, is being processed. */
 export function isProcessing(status: Shape<'VideoStatus'>): boolean {
   return status === 'UPLOADING' || status === 'QUEUED' || status === 'PROCESSING';
 }

@@ -126,7 +126,7 @@ interface RowProps {
   onToggle: (id: string) => void;
 }
 
-/** Drawn anew only when it changes: there may be 500 of them. */
+/** Renders a row, memoized because there may be 500 of them. */
 const VideoRow = memo(function VideoRow({ video, isSelected, onToggle }: RowProps) {
   const { t } = useTranslation('videos');
   const { date, duration } = useFormat();

@@ -94,7 +94,7 @@ function VideoView({ video }: { video: Shape<'Video'> }) {
 function PlayerPanel({ video }: { video: Shape<'Video'> }) {
   const { t } = useTranslation('videos');
   const { playbackUrl, embedUrl, visibility, uploadId } = video;
-  // Another file has another session: the player begins anew with it.
+  // A replaced file has another session, with which the player restarts.
   const src = useSteady(
     `${playbackUrl !== null}:${visibility}:${uploadId}`,
     embedUrl === null ? null : ownPath(embedUrl),
@@ -113,7 +113,7 @@ function PlayerPanel({ video }: { video: Shape<'Video'> }) {
   );
 }
 
-/** The first value of each `key`: another token in the address must not begin the player anew. */
+/** Returns the first value for each `key`: a new token in the URL must not restart the player. */
 function useSteady<T>(key: string, value: T): T {
   const [kept, setKept] = useState({ key, value });
   if (kept.key === key) return kept.value;

@@ -15,7 +15,7 @@ import { VideoList } from './video-list.tsx';
 
 const TYPING_MS = 300;
 
-/** Every video, newest first, what is being uploaded, and what was not uploaded to its end. */
+/** Lists videos, newest first, with current and unfinished uploads. */
 export function VideosPage() {
   const { t } = useTranslation('videos');
   const search = useSearch({ from: '/workspace/videos' });

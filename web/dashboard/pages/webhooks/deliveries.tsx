@@ -37,7 +37,7 @@ const COLORS: Record<Delivery['status'], string> = {
   CANCELED: 'gray',
 };
 
-/** The log of attempts: all or what failed, each to be looked into and sent again, one or many. */
+/** Lists delivery attempts, all or failed ones, with details and replay, for one or many. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const { t } = useTranslation('webhooks');
   const navigate = useNavigate({ from: '/webhooks/$webhookId' });
@@ -215,7 +215,7 @@ interface ReplayManyProps {
   onDone: () => void;
 }
 
-/** Sends what was chosen again, one after the other: the receiver is hit no harder than by a person. */
+/** Replays the selected deliveries one after another, to limit the load on the endpoint. */
 function ReplayMany({ webhookId, chosen, onDone }: ReplayManyProps) {
   const { t } = useTranslation('webhooks');
   const replay = useMutation({

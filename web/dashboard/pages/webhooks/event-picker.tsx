@@ -5,13 +5,13 @@ import { $api } from '../../app/api.ts';
 import { Loaded } from '../../components/loaded.tsx';
 
 interface Props {
-  /** As the API takes it: types and `family.*`; empty is every type. */
+  /** Value of the API: types and `family.*`; empty means every type. */
   value: readonly string[];
   onChange: (events: string[]) => void;
   error?: React.ReactNode;
 }
 
-/** The catalogue, by families: all of it, whole families (later types included), or single types. */
+/** Selects event types of the catalog: all, whole families (including future types), or single types. */
 export function EventPicker({ value, onChange, error }: Props) {
   const { t } = useTranslation('webhooks');
   const [isAll, setAll] = useState(value.length === 0);

@@ -13,7 +13,7 @@ export function isGenuine(rawBody, header, secret) {
   return sent.length === wanted.length && timingSafeEqual(sent, wanted);
 }`;
 
-/** What a receiver does with the header `SVC-Signature` (docs/concepts/webhooks.md#the-request). */
+/** Shows how an endpoint verifies the header `SVC-Signature` (docs/concepts/webhooks.md#the-request). */
 export function HowToVerify() {
   const { t } = useTranslation('webhooks');
   return (

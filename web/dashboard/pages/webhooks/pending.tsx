@@ -8,7 +8,7 @@ import { TimeZoneNote } from '../../components/relative-time.tsx';
 
 const LOOK_MS = 5000;
 
-/** What waits for its next attempt. */
+/** Lists deliveries that wait for their next attempt. */
 export function Pending({ id }: { id: string }) {
   const { t } = useTranslation('webhooks');
   const { exact } = useFormat();

@@ -9,7 +9,7 @@ import { EditButton } from '../../components/change-button.tsx';
 import { TIME_ZONE } from '../../components/format.ts';
 import { refreshWebhooks, type Webhook } from './webhook.ts';
 
-/** `YYYY-MM-DDTHH:MM` in the zone of the browser, as the input wants it. */
+/** Formats a date as `YYYY-MM-DDTHH:MM` in the browser's time zone, as the input requires. */
 function localInput(date: Date): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -9,7 +9,7 @@ import { HowToVerify } from './how-to-verify.tsx';
 import { refreshWebhooks, type Webhook } from './webhook.ts';
 import { WebhookForm } from './webhook-form.tsx';
 
-/** What can be changed of a webhook, its secret, and its end. */
+/** Edits a webhook, rotates its secret, or deletes it. */
 export function Settings({ webhook }: { webhook: Webhook }) {
   const { t } = useTranslation('webhooks');
   const navigate = useNavigate();

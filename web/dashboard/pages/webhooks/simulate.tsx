@@ -8,7 +8,7 @@ import { EditButton } from '../../components/change-button.tsx';
 import { CodeLine } from '../../components/copy-field.tsx';
 import { Loaded } from '../../components/loaded.tsx';
 
-/** A request as it would be sent, signed and all; nothing is. */
+/** Shows a request as it would be sent, including its signature; nothing is sent. */
 export function Simulate({ id }: { id: string }) {
   const types = $api.useQuery('get', '/me/webhooks/events', {}, { staleTime: Number.POSITIVE_INFINITY });
   return <Loaded query={types}>{({ data }) => <SimulateForm id={id} types={data} />}</Loaded>;

@@ -1,3 +1,3 @@
-/** What the page of a webhook shows; the address says which. */
+/** Tabs of the webhook page; the URL selects one. */
 export const TABS = ['deliveries', 'pending', 'simulate', 'settings'] as const;
 export type Tab = (typeof TABS)[number];

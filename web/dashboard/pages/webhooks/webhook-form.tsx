@@ -18,14 +18,14 @@ interface Props {
   initial: WebhookValues;
   submit: string;
   isPending: boolean;
-  /** Calls `onError` with a refusal, whose words then stand at their input, or `onSuccess`. */
+  /** Calls `onError` with an error, whose message is shown at its input, or `onSuccess`. */
   onSubmit: (
     values: WebhookValues,
     answers: { onError: (error: ApiError) => void; onSuccess: () => void },
   ) => void;
 }
 
-/** Where events are sent, and which. */
+/** Edits the URL of a webhook and its event types. */
 export function WebhookForm({ initial, submit, isPending, onSubmit }: Props) {
   const { t } = useTranslation('webhooks');
   const form = useForm<WebhookValues>({

@@ -89,7 +89,7 @@ function Stats({ stats }: { stats: Shape<'WebhookStats'> }) {
   );
 }
 
-/** One `webhook.test` now, and what the receiver said to it. */
+/** Sends a `webhook.test` event, and shows the response. */
 function SendTest({ id }: { id: string }) {
   const { t } = useTranslation('webhooks');
   const send = $api.useMutation('post', '/me/webhooks/{id}/test', { onSuccess: refreshWebhooks });

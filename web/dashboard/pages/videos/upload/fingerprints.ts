@@ -2,16 +2,16 @@ import { currentAccountId } from '../../../app/account.ts';
 import { currentMode } from '../../../app/mode.ts';
 
 const KEY = 'marquee.uploads';
-/** More are not kept: the oldest goes. */
+/** Maximum entries; the oldest one is dropped. */
 const MAX_KEPT = 200;
 
-/** Which file was sent to which upload session, so that choosing it again goes on with that session. */
+/** Upload session of a file, so that choosing the file again resumes that session. */
 interface Known {
   fingerprint: string;
   uploadId: string;
 }
 
-/** What tells files apart without reading them, for one account and workspace. */
+/** Returns a key that identifies a file without reading it, within one account and workspace. */
 export function fingerprintOf({ name, size, type, lastModified }: File): string {
   return JSON.stringify([currentAccountId(), currentMode(), name, size, type, lastModified]);
 }
@@ -42,7 +42,7 @@ function write(list: Known[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(list));
   } catch {
-    // Without storage an upload is resumed from the list of unfinished ones.
+    // If storage is unavailable, uploads are resumed from the list of unfinished ones.
   }
 }
 

@@ -13,13 +13,13 @@ export interface UploadItem {
   key: string;
   file: File;
   fingerprint: string;
-  /** Of the workspace that the video is made in. */
+  /** Mode of the workspace that the video is created in. */
   mode: Mode;
   state: UploadState;
   /** Null before the session is known. */
   uploadId: string | null;
   videoId: string | null;
-  /** The file is to replace that of its video, which stays as it is when the upload is given up. */
+  /** The file replaces that of its video, which is unchanged if the upload is canceled. */
   replaces: boolean;
   uploadUrl: string | null;
   chunkSize: number;
@@ -28,13 +28,13 @@ export interface UploadItem {
   speed: number | null;
   /** Tries since the last byte that went through. */
   retries: number;
-  /** Of the next try, in milliseconds; null unless it waits. */
+  /** Time of the next retry, in milliseconds; null unless it is waiting. */
   retryAt: number | null;
-  /** Why it failed, or why it is tried again. It stays until it goes on or is dismissed. */
+  /** Error of the last attempt. Cleared when the upload continues or is dismissed. */
   failure: ApiError | null;
 }
 
-/** The queue outlives the pages: who looks at another one goes on uploading. */
+/** Upload queue. It outlives the pages, so uploads continue during navigation. */
 export const items = new Store<readonly UploadItem[]>([]);
 
 export function itemOf(key: string): UploadItem | undefined {
@@ -49,7 +49,7 @@ export function removeItem(key: string): void {
   items.set(items.get().filter((item) => item.key !== key));
 }
 
-/** Whether leaving the page would interrupt it. */
+/** Reports whether leaving the page would interrupt the upload. */
 export function isUnfinished({ state }: UploadItem): boolean {
   return state !== 'done' && state !== 'failed';
 }

@@ -15,7 +15,7 @@ import { isUnfinished, items, type UploadItem } from './items.ts';
 import { continueUpload, dismissUpload, pauseUpload, pump } from './queue.ts';
 import { remainingSec } from './speed.ts';
 
-/** The files of this tab, or that of one video while it is under way, each with what it does now and what can be done about it. */
+/** Lists the files queued in this tab, or the unfinished one of a video, each with its state and actions. */
 export function QueueList({ videoId }: { videoId?: string }) {
   const { t } = useTranslation('videos');
   const mode = useMode();
@@ -23,7 +23,7 @@ export function QueueList({ videoId }: { videoId?: string }) {
     (item) =>
       item.mode === mode && (videoId === undefined || (item.videoId === videoId && item.state !== 'done')),
   );
-  // What waited for this workspace to be shown.
+  // Start uploads that waited for this workspace to be shown.
   useEffect(pump, []);
   if (own.length === 0) return null;
   return (
@@ -150,10 +150,10 @@ function Actions({ item }: { item: UploadItem }) {
   );
 }
 
-/** Takes it out of the queue, and its draft away; a video whose file it was to replace stays. */
+/** Cancels an upload and deletes its draft; a video with a file to replace is not deleted. */
 async function cancel({ key, videoId, uploadId, replaces }: UploadItem): Promise<void> {
   pauseUpload(key);
-  // A replacement that was refused has no session, and is none of ours to end.
+  // A rejected replacement has no session to cancel.
   if (videoId !== null && (!replaces || uploadId !== null)) {
     const params = { path: { id: videoId } };
     const end = replaces

@@ -15,10 +15,13 @@ const AT_ONCE = 2;
 const FIRST_RETRY_MS = 1000;
 const LAST_RETRY_MS = 30_000;
 const PROGRESS_MS = 250;
-/** Answers after which the same request may well succeed: somebody is still writing, or is to be waited for. */
+/**
+ * Status codes after which the same request may succeed: another writer is active, or the server asks to
+ * wait.
+ */
 const PASSING = new Set([408, 409, 423, 425, 429, 460]);
 
-/** What ends the attempt of an item, or its waiting. */
+/** Functions that cancel an item's current attempt or its wait for the next one. */
 const stops = new Map<string, () => void>();
 
 /** Puts files into the queue; a file that is in it already is not sent twice. */
@@ -27,13 +30,13 @@ export function addFiles(files: readonly File[]): void {
   pump();
 }
 
-/** The file takes the place of that of the video. */
+/** Adds a file that replaces that of the video. */
 export function addReplacement(videoId: string, file: File): void {
   add(file, { videoId, replaces: true });
   pump();
 }
 
-/** Goes on with a session that was begun before, with its file. */
+/** Resumes an existing upload session with its file. */
 export function resumeUpload(upload: Shape<'Upload'>, file: File): void {
   add(file, { uploadId: upload.id, videoId: upload.videoId, replaces: upload.replaces });
   pump();
@@ -53,7 +56,10 @@ function add(file: File, { uploadId = null, videoId = null, replaces = false }: 
   items.set([...items.get(), item]);
 }
 
-/** Begins what may begin. A draft is made in the workspace that is shown, so files of the other one wait. */
+/**
+ * Starts queued uploads up to the limit. A draft is created in the current workspace, so files of the other
+ * one wait.
+ */
 export function pump(): void {
   const all = items.get();
   const busy = all.filter(({ state }) => state === 'preparing' || state === 'sending').length;
@@ -67,14 +73,14 @@ export function pauseUpload(key: string): void {
   pump();
 }
 
-/** Also for what failed or waits for its next try. */
+/** Continues a paused, failed or waiting upload. */
 export function continueUpload(key: string): void {
   stop(key);
   updateItem(key, { state: 'queued', retries: 0, retryAt: null, failure: null });
   pump();
 }
 
-/** Takes it out of the queue; its session stays, and can be gone on with. */
+/** Removes an upload from the queue; its session remains and can be resumed. */
 export function dismissUpload(key: string): void {
   stop(key);
   removeItem(key);
@@ -100,7 +106,7 @@ async function begin(key: string): Promise<void> {
     }
     const { startTransfer } = await import('./transfer.ts');
     const ready = itemOf(key);
-    // Paused or dismissed meanwhile.
+    // Paused or dismissed in the meantime.
     if (ready?.state !== 'preparing' || ready.uploadUrl === null) return;
     updateItem(key, { state: 'sending' });
     const target = { uploadUrl: ready.uploadUrl, chunkSize: ready.chunkSize };
@@ -166,7 +172,7 @@ function fail(key: string, failure: ApiError): void {
   pump();
 }
 
-/** The time of the next try has come, or the network is back. */
+/** Retries an upload whose delay has passed, or after the network is back. */
 function wake(key: string): void {
   if (itemOf(key)?.state !== 'waiting') return;
   stop(key);

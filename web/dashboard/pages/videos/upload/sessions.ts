@@ -8,11 +8,9 @@ const MAX_TITLE = 200;
 const MAX_FILENAME = 255;
 
 /**
- * The upload session of a file: the one that the item names, else the one that the same file was sent to before, else
- * that of a new draft, or of the replacement that it is for. A draft is private, so nothing is seen before it is
+ * Returns the upload session of a file: the one that the item names, else the one used before for the file,
+ * else that of a new draft, or of the replacement. A draft is private, so it is not visible before it is
  * published.
- *
- * @throws {ApiError}
  */
 export async function sessionFor(item: UploadItem): Promise<Shape<'Upload'>> {
   const known = item.uploadId ?? findUpload(item.fingerprint);
@@ -28,7 +26,9 @@ export async function sessionFor(item: UploadItem): Promise<Shape<'Upload'>> {
   return item.replaces && item.videoId !== null ? replace(item, item.videoId) : createDraft(item);
 }
 
-/** The same file may have been sent for something else. */
+/**
+ * Reports whether a session matches the item's purpose; the file may also have been uploaded for another one.
+ */
 function isFor({ replaces, videoId }: Shape<'Upload'>, item: UploadItem): boolean {
   return replaces === item.replaces && (!replaces || videoId === item.videoId);
 }
@@ -48,7 +48,7 @@ async function findSession(id: string): Promise<Shape<'Upload'> | null> {
 }
 
 async function createDraft({ file, fingerprint, retries }: UploadItem): Promise<Shape<'Upload'>> {
-  // The answer to the try before may have been lost: no second draft of the same file.
+  // The response to the previous attempt may have been lost; do not create a second draft of the file.
   const lost = retries === 0 ? undefined : await findLost(file);
   if (lost !== undefined) {
     return begun(fingerprint, lost);
@@ -62,7 +62,7 @@ async function createDraft({ file, fingerprint, retries }: UploadItem): Promise<
 async function replace({ file, fingerprint, retries }: UploadItem, id: string): Promise<Shape<'Upload'>> {
   const params = { path: { id } };
   if (retries > 0) {
-    // As with a draft: the try before may have begun it.
+    // The previous attempt may have created it, as with a draft.
     const video = await api.GET('/videos/{id}', { params });
     const known = video.data?.data.replacement?.status === 'UPLOADING' ? video.data.data.replacement : null;
     const uploadId = known?.uploadId ?? null;
@@ -88,7 +88,7 @@ function begun(fingerprint: string, upload: Shape<'Upload'> | undefined): Shape<
   return upload;
 }
 
-/** A session that no byte has come to, for a file of this name and size, which no other item sends. */
+/** Finds a session without bytes for a file of this name and size that no other item uses. */
 async function findLost({ name, size }: File): Promise<Shape<'Upload'> | undefined> {
   const { data } = await api.GET('/upload', { params: { query: { status: ['WAITING'], limit: 100 } } });
   const taken = new Set(items.get().map(({ uploadId }) => uploadId));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSpeedMeter, remainingSec } from './speed.ts';
 
-test('the speed settles on what is sent, and a stall shows within seconds', () => {
+test('the speed converges to the send rate, and a stall shows within seconds', () => {
   const meter = createSpeedMeter();
   assert.equal(meter.add(5_000_000, 0), null, 'where it began says nothing');
   let speed: number | null = null;
@@ -13,7 +13,7 @@ test('the speed settles on what is sent, and a stall shows within seconds', () =
   assert.ok(stalled !== null && stalled < 30_000, String(stalled));
 });
 
-test('what is sent anew after an interruption is no speed', () => {
+test('bytes sent again after an interruption do not count toward the speed', () => {
   const meter = createSpeedMeter();
   meter.add(0, 0);
   const speed = meter.add(100_000, 1000);

@@ -1,9 +1,12 @@
-/** How much of the past counts: a burst or a stall shows within some seconds, and does not jump. */
+/** Half-life of the weights of past samples: a burst or a stall shows within seconds, without jumps. */
 const HALF_LIFE_MS = 4000;
 
 /** Bytes a second, smoothed. */
 export interface SpeedMeter {
-  /** The bytes that were sent so far, at a time in milliseconds. @returns bytes a second; null before it is known. */
+  /**
+   * Adds a sample: the total bytes sent, at a time in milliseconds. @returns bytes per second; null before it
+   * is known.
+   */
   add(sentBytes: number, atMs: number): number | null;
 }
 
@@ -27,7 +30,7 @@ export function createSpeedMeter(): SpeedMeter {
   };
 }
 
-/** Seconds that the rest takes; null when nobody can tell. */
+/** Returns the remaining seconds; null when the speed is unknown or zero. */
 export function remainingSec(leftBytes: number, speed: number | null): number | null {
   return speed === null || speed < 1 ? null : leftBytes / speed;
 }

@@ -1,6 +1,6 @@
 import { DetailedError, Upload } from 'tus-js-client';
 
-/** What goes on with the bytes of one file. */
+/** Callbacks for the progress of one file's transfer. */
 export interface TransferReport {
   progress(sentBytes: number): void;
   done(): void;
@@ -8,18 +8,18 @@ export interface TransferReport {
 }
 
 export interface TransferFailure {
-  /** Of the answer; null when there was none. */
+  /** Status of the response; null when there was none. */
   status: number | null;
-  /** Of the answer's body, in the envelope of the API. */
+  /** Error code in the response body. */
   code: string | null;
   message: string;
 }
 
 /**
- * Sends what the server does not have yet, from where it stands. Each call is one attempt; whoever calls decides
- * about the next one.
+ * Sends the bytes that the server does not have yet, from its current offset. Each call is one attempt; the
+ * caller decides about retries.
  *
- * @returns ends the attempt.
+ * @returns a function that cancels the attempt.
  */
 export function startTransfer(
   file: File,

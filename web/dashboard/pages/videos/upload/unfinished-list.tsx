@@ -15,7 +15,7 @@ import { resumeUpload } from './queue.ts';
 
 const MAX_SHOWN = 100;
 
-/** Uploads that were begun and have not ended, here or elsewhere: choosing the file goes on where each stands. */
+/** Lists unfinished uploads of this and other browsers; choosing the file resumes one at its offset. */
 export function UnfinishedList() {
   const { t } = useTranslation('videos');
   const mode = useMode();
@@ -86,7 +86,7 @@ async function refresh(): Promise<void> {
   await queries.invalidateQueries({ queryKey: ['get', '/videos'] });
 }
 
-/** A draft goes with its upload; a video whose file was to be replaced stays. */
+/** Cancels an upload and deletes its draft; a video with a file to replace is not deleted. */
 function GiveUp({ upload: { videoId: id, replaces } }: { upload: Shape<'Upload'> }) {
   const { t } = useTranslation('videos');
   const remove = $api.useMutation('delete', '/videos/{id}', { onSuccess: refresh });

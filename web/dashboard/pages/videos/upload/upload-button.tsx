@@ -6,10 +6,10 @@ import { useCanEdit } from '../../../app/permissions.ts';
 import { EditButton } from '../../../components/change-button.tsx';
 import { addFiles } from './queue.ts';
 
-/** What the choice of a file offers first. */
+/** File types that the file picker offers first. */
 export const VIDEO_FILES = 'video/*,audio/*,image/gif,image/webp,.mkv,.mts,.mxf,.ts';
 
-/** Chooses files; each is a draft and in the queue at once. */
+/** Chooses files; each one immediately becomes a draft in the upload queue. */
 export function UploadButton() {
   const { t } = useTranslation('videos');
   return (
