@@ -60,7 +60,7 @@ function start(name: string, execArgv: string[] = []): ChildProcess {
 }
 
 /** The first message of a process. */
-async function told(child: ChildProcess): Promise<Record<string, unknown>> {
+async function firstMessage(child: ChildProcess): Promise<Record<string, unknown>> {
   const [message]: unknown[] = await once(child, 'message');
   return Object(message);
 }
@@ -69,7 +69,7 @@ async function told(child: ChildProcess): Promise<Record<string, unknown>> {
 const media = start('hostile-media', ['--max-semi-space-size=1', '--heap-growing-percent=100']);
 const ca = await createTestCa();
 try {
-  const { port } = await told(media);
+  const { port } = await firstMessage(media);
   const rtmpPort = Number(port);
   media.send({ ca: ca.pem });
   await p99(rtmpPort);
@@ -80,7 +80,7 @@ try {
     const attacker = start('hostile-attacker');
     const order: AttackOrder = { attack, rtmpPort, certificate };
     attacker.send(order);
-    const { source } = await told(attacker);
+    const { source } = await firstMessage(attacker);
     if (source !== null) media.send({ bridge: source });
     const moreMs = (await p99(rtmpPort)) - quietMs;
     await end(attacker);

@@ -92,19 +92,19 @@ async function waitFor(
 const isReady = ({ status }: VideoData) => status === 'READY';
 const isPlayable = ({ playbackUrl }: VideoData) => playbackUrl !== null;
 
-interface Took {
+interface Duration {
   ms: number;
   processorSec: number;
 }
 
 /** Wall time, and the processor's time of the whole machine, since `clock` was started. */
-function startClock(): () => Took {
+function startClock(): () => Duration {
   const [startedMs, processorSec] = [performance.now(), machineSeconds()];
   return () => ({ ms: performance.now() - startedMs, processorSec: machineSeconds() - processorSec });
 }
 
 /** Measures the bare command with the same rungs. */
-async function bareLadder(path: string, rungs: VideoData['renditions']): Promise<Took> {
+async function bareLadder(path: string, rungs: VideoData['renditions']): Promise<Duration> {
   const names = rungs.map((_, i) => `[v${i}]`);
   const graph = [
     `[0:v]split=${rungs.length}${names.map((name) => `${name.slice(0, -1)}i]`).join('')}`,
@@ -140,9 +140,9 @@ async function readyRatio(partner: Partner, seconds: number): Promise<void> {
   const path = await makeSource(`encoded-${seconds}.mp4`, seconds, 600);
   const limitMs = Math.max(LIMIT_MS.least, seconds * LIMIT_MS.perSec);
   const rounds = seconds >= LONG_SEC ? LONG_ROUNDS : ROUNDS;
-  const ready: Took[] = [];
+  const ready: Duration[] = [];
   const playable: number[] = [];
-  const bare: Took[] = [];
+  const bare: Duration[] = [];
   for (let round = 0; round < rounds; round++) {
     const { id, atMs } = await upload(partner, path);
     const took = startClock();
@@ -172,7 +172,7 @@ async function readyRatio(partner: Partner, seconds: number): Promise<void> {
   });
 }
 
-const sum = (all: Took[], part: keyof Took) => all.reduce((total, took) => total + took[part], 0);
+const sum = (all: Duration[], part: keyof Duration) => all.reduce((total, took) => total + took[part], 0);
 
 const platform = await startPlatform({
   dataDir: join(folder, 'data'),

@@ -42,7 +42,7 @@ async function make({ steps }: OddFile): Promise<string> {
   return join(root, before);
 }
 
-interface Ours {
+interface TranscodeResult {
   source: SourceInfo;
   ladder: LadderPlan;
   made: RenditionFiles[];
@@ -50,7 +50,7 @@ interface Ours {
 }
 
 /** Processes the file as the jobs do, without encoding a first rung early. */
-async function whole(input: string): Promise<Ours> {
+async function whole(input: string): Promise<TranscodeResult> {
   const source = await transcoder.probe(input, signal);
   const ladder = transcoder.plan(source, TOP_LINES);
   const outDir = await mkdtemp(join(root, 'ours-'));
@@ -71,7 +71,7 @@ async function whole(input: string): Promise<Ours> {
 }
 
 /** The bare command of the same renditions, as one would type it. */
-async function bare(input: string, { ladder: { rungs, audio } }: Ours): Promise<void> {
+async function bare(input: string, { ladder: { rungs, audio } }: TranscodeResult): Promise<void> {
   const cwd = await mkdtemp(join(root, 'bare-'));
   const encoded = rungs.filter(({ isCopy }) => !isCopy);
   const hls = (name: string) => [
@@ -108,7 +108,11 @@ async function bare(input: string, { ladder: { rungs, audio } }: Ours): Promise<
 }
 
 /** Returns the SSIM of the highest rendition and the source, at the rendition's size and frame rate. */
-async function ssim(input: string, { reference = [] }: OddFile, { made, outDir }: Ours): Promise<number> {
+async function ssim(
+  input: string,
+  { reference = [] }: OddFile,
+  { made, outDir }: TranscodeResult,
+): Promise<number> {
   const top = made.find(({ kind }) => kind === 'VIDEO');
   if (top === undefined) return Number.NaN;
   const beat = ['setpts=PTS-STARTPTS', `fps=${top.frameRate}:start_time=0`];
@@ -155,7 +159,7 @@ async function beepOf(path: string): Promise<number> {
 }
 
 /** Returns the change of the audio offset in milliseconds; null without both audio and video. */
-async function moved(input: string, { source, made, outDir }: Ours): Promise<number | null> {
+async function moved(input: string, { source, made, outDir }: TranscodeResult): Promise<number | null> {
   const [video, audio] = (['VIDEO', 'AUDIO'] as const).map((kind) => made.find((one) => one.kind === kind));
   if (video === undefined || audio === undefined || source.durationSec < MARK_SEC / 2) return null;
   const path = ({ name }: RenditionFiles) => join(outDir, name, 'index.m3u8');
@@ -189,7 +193,7 @@ async function measure(file: OddFile): Promise<Row & Record<string, unknown>> {
   if (code !== null || file.refusal !== undefined) {
     return { name, isRight: code === (file.refusal ?? null), refusal: code };
   }
-  let ours: Ours | null = null;
+  let ours: TranscodeResult | null = null;
   const oursCost = await cost(async () => {
     ours = await whole(input);
   });

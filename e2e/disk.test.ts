@@ -52,7 +52,7 @@ async function fill(platform: RunningPlatform): Promise<string[]> {
 }
 
 /** Asserts that no stored data is lost, and that everything except new files works. */
-async function goesOn(platform: RunningPlatform, sink: HttpsSink): Promise<void> {
+async function assertWorksOnFullDisk(platform: RunningPlatform, sink: HttpsSink): Promise<void> {
   (await api(platform, 'GET', '/videos')).assertOk(200);
   (await api(platform, 'GET', '/health')).assertOk(200);
   // The platform checks the disk once a second.
@@ -96,7 +96,7 @@ test('a full disk rejects uploads, preserves stored files, and recovers when spa
   const filler = join(dir, 'filler');
   const left = (await freeMegabytes(dir)) - RESERVE_MB;
   await writeFile(filler, Buffer.alloc(Math.ceil(left + 2) * MB, 1));
-  await goesOn(platform, sink);
+  await assertWorksOnFullDisk(platform, sink);
   assert.equal(await offsetOf(begun.url), 4 * MB);
   (await patch(begun.url, 4 * MB, content.subarray(4 * MB))).assertError('INSUFFICIENT_STORAGE');
 

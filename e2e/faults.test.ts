@@ -56,7 +56,7 @@ function publish(streamKey: string, lines = 180): Publisher {
 }
 
 /** Returns the event types that the webhook received for a stream. */
-function toldOf(streamId: string): string[] {
+function webhookEventTypes(streamId: string): string[] {
   return sink.requests
     .filter(({ path }) => path === '/hook')
     .map(({ rawBody }): { type: string; data: Record<string, unknown> } => JSON.parse(String(rawBody)))
@@ -64,9 +64,9 @@ function toldOf(streamId: string): string[] {
     .map(({ type }) => type);
 }
 
-async function untilTold(streamId: string, type: string): Promise<void> {
-  const message = () => `${type}; there were ${toldOf(streamId)}`;
-  await waitFor(() => toldOf(streamId).includes(type), { timeoutMs: 15_000, message });
+async function waitForWebhookEvent(streamId: string, type: string): Promise<void> {
+  const message = () => `${type}; there were ${webhookEventTypes(streamId)}`;
+  await waitFor(() => webhookEventTypes(streamId).includes(type), { timeoutMs: 15_000, message });
 }
 
 /** A rendition's playlist, as viewers get it. */
@@ -93,7 +93,7 @@ async function liveStream(lines?: number) {
   await waitFor(async () => (await partner.stream(stream.id)).hasSignal, { timeoutMs: 10_000 });
   await partner.start(stream.id);
   await waitFor(async () => count(await playlistOf(stream.id), /#EXTINF/g) >= 2, { timeoutMs: 15_000 });
-  await untilTold(stream.id, 'stream.broadcast_started');
+  await waitForWebhookEvent(stream.id, 'stream.broadcast_started');
   return { stream, encoder };
 }
 
@@ -113,7 +113,7 @@ test('after kill -9 of ffmpeg the source continues and the lower rendition recov
   await waitFor(comesBack, { timeoutMs: 15_000, message: 'the lower quality again' });
   assert.equal(count(await playlistOf(stream.id), /#EXT-X-DISCONTINUITY$/gm), 0, platform.output());
   assert.equal((await partner.stream(stream.id)).hasSignal, true);
-  assert.deepEqual(toldOf(stream.id), ['stream.live', 'stream.broadcast_started']);
+  assert.deepEqual(webhookEventTypes(stream.id), ['stream.live', 'stream.broadcast_started']);
   await partner.stop(stream.id);
   await encoder.stop();
 });
@@ -141,10 +141,10 @@ test('kill -9 of the media process while live: same broadcast, one discontinuity
   const now = await partner.stream(stream.id);
   assert.equal(now.isLive, true);
   assert.equal(now.startedAt, before.startedAt, 'the same broadcast');
-  assert.deepEqual(toldOf(stream.id), ['stream.live', 'stream.broadcast_started']);
+  assert.deepEqual(webhookEventTypes(stream.id), ['stream.live', 'stream.broadcast_started']);
   await partner.stop(stream.id);
   await again.stop();
-  await untilTold(stream.id, 'stream.ended');
+  await waitForWebhookEvent(stream.id, 'stream.ended');
 });
 
 test('kill -9 of the whole program between commit and delivery: the event arrives, attempt one not eaten', async () => {
@@ -191,5 +191,5 @@ test('kill -9 of everything, the encoder included: the next start recovers by it
   const after = await partner.stream(stream.id);
   assert.equal(after.isLive, true, 'only its creator ends a broadcast');
   assert.equal(after.status, 'LIVE_NO_SIGNAL');
-  await untilTold(stream.id, 'stream.ended');
+  await waitForWebhookEvent(stream.id, 'stream.ended');
 });

@@ -67,14 +67,18 @@ async function kill(): Promise<void> {
 }
 
 /** Result of a client's request, with its time. */
-interface Got {
+interface TimedResult {
   at: number;
   amount: number;
 }
 
 /** Repeats the request until it is stopped; a failed request is retried. */
-async function asking(isOver: () => boolean, pauseMs: number, ask: () => Promise<number>): Promise<Got[]> {
-  const got: Got[] = [];
+async function asking(
+  isOver: () => boolean,
+  pauseMs: number,
+  ask: () => Promise<number>,
+): Promise<TimedResult[]> {
+  const got: TimedResult[] = [];
   while (!isOver()) {
     const amount = await ask().catch(() => 0);
     if (amount > 0) got.push({ at: performance.now(), amount });
@@ -83,10 +87,10 @@ async function asking(isOver: () => boolean, pauseMs: number, ask: () => Promise
   return got;
 }
 
-const total = (got: readonly Got[]) => got.reduce((sum, { amount }) => sum + amount, 0);
+const total = (got: readonly TimedResult[]) => got.reduce((sum, { amount }) => sum + amount, 0);
 
 /** Returns the results that no kill may lose: those not received shortly before one. */
-const safe = (got: readonly Got[], kills: readonly number[]) =>
+const safe = (got: readonly TimedResult[], kills: readonly number[]) =>
   got.filter(({ at }) => !kills.some((killed) => at <= killed && at > killed - UNWRITTEN_MS));
 
 async function sum(query: TemplateStringsArray, ...values: string[]): Promise<number> {

@@ -61,7 +61,7 @@ async function says(isSo: (found: readonly string[]) => boolean, message: string
 }
 
 /** The page has gone on by itself, after no more than a moment. */
-async function goesOn(t: TestContext, tenths = 50): Promise<void> {
+async function assertPlaybackContinues(t: TestContext, tenths = 50): Promise<void> {
   await waitForPlayback(watching.page, tenths);
   const still = await longestFreeze(watching.page);
   const [load = 0] = loadavg();
@@ -87,14 +87,14 @@ async function shows(lines: number): Promise<void> {
 test('timestamps that run over are none that jump', async (t) => {
   await longestFreeze(watching.page);
   await waitFor(() => publisher.stamp < 2 ** 31, { timeoutMs: BEFORE_WRAP_MS });
-  await goesOn(t, 80);
+  await assertPlaybackContinues(t, 80);
   assert.deepEqual(await wrongTimes(), []);
 });
 
 test('an encoder whose clock is 2 % fast, then slow, plays', async (t) => {
   for (const rate of [1.02, 0.98]) {
     publisher.drift(rate);
-    await goesOn(t, 150);
+    await assertPlaybackContinues(t, 150);
     assert.deepEqual(await wrongTimes(), [], `${rate}`);
   }
   publisher.drift(1);
@@ -104,13 +104,13 @@ test('audio that drifts from the video raises an issue, and playback continues',
   publisher.drift(1.05, ['audio']);
   await says((found) => found.includes('AV_DRIFT'), 'AV_DRIFT');
   publisher.drift(1, ['audio']);
-  await goesOn(t);
+  await assertPlaybackContinues(t);
 });
 
 test('timestamps that jump forward and backward raise an issue, and playback continues', async (t) => {
   for (const ms of [60_000, -90_000, -20_000]) {
     publisher.jump(ms);
-    await goesOn(t);
+    await assertPlaybackContinues(t);
     assert.ok((await issues()).includes('TIMESTAMP_JUMP'), `${ms} ms`);
   }
 });
@@ -124,7 +124,7 @@ test('a new resolution, H.264 profile and sampling rate play without a reload', 
   ] satisfies [number, TapeOptions][]) {
     publisher.use(await recordTape(options));
     await shows(lines);
-    await goesOn(t);
+    await assertPlaybackContinues(t);
   }
 });
 

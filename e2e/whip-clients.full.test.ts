@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, type TestContext, test } from 'node:test';
 import type { TestBrowser } from '../test/harness/browser.ts';
-import { lackOfWhipObs, startObs } from '../test/harness/obs.ts';
+import { startObs, whipObsUnavailableReason } from '../test/harness/obs.ts';
 import type { Partner } from '../test/harness/partner.ts';
 import type { RunningPlatform } from '../test/harness/platform.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
@@ -18,7 +18,7 @@ const GRACE_MS = 60_000;
 const ENDING_MS = 10_000;
 const RECORDED_SEC = 8;
 const LACKS: Readonly<Record<'OBS' | 'ffmpeg', string | false>> = {
-  OBS: NO_JANUS || (lackOfWhipObs() ?? false),
+  OBS: NO_JANUS || (whipObsUnavailableReason() ?? false),
   ffmpeg: NO_JANUS || NO_CURRENT_FFMPEG,
 };
 

@@ -10,7 +10,7 @@ export interface FoundProcess {
   command: string;
 }
 
-interface Known extends FoundProcess {
+interface ProcessInfo extends FoundProcess {
   parent: number;
   /** Its process group. */
   group: number;
@@ -56,7 +56,7 @@ export function endProcesses(found: readonly FoundProcess[]): void {
 }
 
 /** Reports whether it is `node … /tmp/…/003.mjs`, and not the `node --test` that runs all groups. */
-function isRunner({ command }: Known, path: string): boolean {
+function isRunner({ command }: ProcessInfo, path: string): boolean {
   return command.endsWith(` ${path}`) && !command.includes(' --test ');
 }
 
@@ -64,7 +64,7 @@ function isMarked(pid: number, path: string): boolean {
   return read(`/proc/${pid}/environ`).split('\0').includes(`${MARK}=${path}`);
 }
 
-function listProcesses(): Known[] {
+function listProcesses(): ProcessInfo[] {
   const pids = list('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid);
   return pids.flatMap((name) => {
     const stat = read(`/proc/${name}/stat`);

@@ -39,7 +39,7 @@ const GRACE_MS = 30_000;
 /** Factor of the test time limit: hooks of a file have the same limit, and may follow those of another. */
 const SILENCE = 3;
 /** Patient files at a time. */
-const BESIDE = 2;
+const PATIENT_CONCURRENCY = 2;
 
 /** All files that ran, for the summary. */
 const seen: FileReport[] = [];
@@ -59,7 +59,7 @@ export function testStep(name: string, patterns: string[], options: TestStepOpti
   const run = async () => {
     const passes = await Promise.all([
       runOnce(files, how),
-      runOnce(beside, { ...how, concurrency: BESIDE, isPatient: true }),
+      runOnce(beside, { ...how, concurrency: PATIENT_CONCURRENCY, isPatient: true }),
     ]);
     for (const pass of passes) await diagnose(pass, how);
     const failures = passes.flatMap(({ failure }) => failure ?? []);

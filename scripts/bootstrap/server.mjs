@@ -8,7 +8,7 @@ import { ROOT } from './stop.mjs';
 
 const BUNDLES = join(ROOT, '.cache/server');
 /** Number of retained bundles: a running older program loads some of its chunks later. */
-const KEPT = 3;
+const MAX_BUNDLES = 3;
 /** Maximum size of compiled code, about ten times that of a bundle and the sources of the tests. */
 const COMPILED_BYTES = 256 * 2 ** 20;
 
@@ -58,5 +58,5 @@ function removeOld() {
   const byAge = readdirSync(BUNDLES)
     .map((name) => join(BUNDLES, name))
     .sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-  for (const path of byAge.slice(KEPT)) rmSync(path, { recursive: true, force: true });
+  for (const path of byAge.slice(MAX_BUNDLES)) rmSync(path, { recursive: true, force: true });
 }

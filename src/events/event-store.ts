@@ -33,7 +33,7 @@ export interface EventPosition extends RetainedEvent {
 }
 
 /** Newest rows scanned before the index of event types is queried. */
-const NEAR = 300;
+const MAX_SCANNED_ROWS = 300;
 
 /**
  * One page by time; `page.after` is the place of the last row of the page before.
@@ -53,7 +53,7 @@ export async function listEvents(
   // Each type has a page in its index, and together they contain the page of all
   // (docs/decisions/lists-and-ids.md#logs).
   const ofTypes = () => sql`${CUSTOM_PLAN}
-    with newest as (${from} where ${range} ${ordered(NEAR)}),
+    with newest as (${from} where ${range} ${ordered(MAX_SCANNED_ROWS)}),
       near as materialized (select * from newest where type = any(${types}::text[]) ${ordered(page.fetchLimit)}),
       found as (select one.* from unnest(${types}::text[]) of_type, lateral (
         ${from} where (select count(*) from near) < ${page.fetchLimit} and ${range} and type = of_type ${ordered(page.fetchLimit)}

@@ -10,7 +10,7 @@ import { createEvents, type Events, type EventsOptions, isEvent, on, onAny } fro
 import { maintainPartitions, preparePartitions } from './partitions.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
-const KEPT = { ANALYTICS_RAW_DAYS: 90 };
+const RETENTION = { ANALYTICS_RAW_DAYS: 90 };
 let database: TestDatabase;
 let published: string[] = [];
 const consumed: string[] = [];
@@ -217,8 +217,8 @@ describe('partitions', () => {
     const late = await appendAt('2026-12-24T10:00:00Z');
     assert.equal(await partitionOf(early), 'event_default');
     const [first] = await Promise.all([
-      maintainPartitions(database.sql, clock, KEPT),
-      maintainPartitions(database.sql, clock, KEPT),
+      maintainPartitions(database.sql, clock, RETENTION),
+      maintainPartitions(database.sql, clock, RETENTION),
     ]);
     const days = ['event_20261120', 'event_20261121', 'event_20261122', 'event_20261123'];
     assert.deepEqual(await names('event'), [...days, 'event_default']);
@@ -232,20 +232,20 @@ describe('partitions', () => {
     clock.set('2026-12-20T00:00:00Z');
     // Other tests cover the retention of other tables.
     const ours = (all: string[]) => all.filter((name) => /^(event|delivery_log)_/.test(name));
-    const unchanged = await maintainPartitions(database.sql, clock, KEPT);
+    const unchanged = await maintainPartitions(database.sql, clock, RETENTION);
     assert.deepEqual(ours(unchanged.dropped), []);
     clock.set('2026-12-21T00:00:00Z');
-    const { made: madeNow, dropped } = await maintainPartitions(database.sql, clock, KEPT);
+    const { made: madeNow, dropped } = await maintainPartitions(database.sql, clock, RETENTION);
     assert.deepEqual(ours(dropped), ['event_20261120', 'delivery_log_20261120']);
     assert.deepEqual(ours(madeNow), ['event_20261224', 'delivery_log_20261224']);
     assert.equal(await partitionOf(early), undefined);
     assert.equal(await partitionOf(late), 'event_20261224');
-    assert.deepEqual(await maintainPartitions(database.sql, clock, KEPT), { made: [], dropped: [] });
+    assert.deepEqual(await maintainPartitions(database.sql, clock, RETENTION), { made: [], dropped: [] });
   });
 
   test('the planner statistics assume many types, not only those of the day', async () => {
     clock.set('2026-12-21T00:00:00Z');
-    await maintainPartitions(database.sql, clock, KEPT);
+    await maintainPartitions(database.sql, clock, RETENTION);
     await appendAt('2026-12-22T10:00:00Z');
     await appendAt('2026-01-01T00:00:00Z');
     await database.sql`analyze event`;
@@ -259,7 +259,7 @@ describe('partitions', () => {
   test('old rows of the default partition go too', async () => {
     const id = await appendAt('2026-01-01T00:00:00Z');
     assert.equal(await partitionOf(id), 'event_default');
-    await maintainPartitions(database.sql, clock, KEPT);
+    await maintainPartitions(database.sql, clock, RETENTION);
     assert.equal(await partitionOf(id), undefined);
   });
 
@@ -270,7 +270,7 @@ describe('partitions', () => {
     const own = await createTestDatabase();
     const [reading, enough] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     try {
-      await maintainPartitions(own.sql, new TestClock('2026-11-20T09:00:00Z'), KEPT);
+      await maintainPartitions(own.sql, new TestClock('2026-11-20T09:00:00Z'), RETENTION);
       const reader = own.sql.begin(async (tx) => {
         await tx`select from event`;
         reading.resolve();
@@ -293,14 +293,14 @@ describe('partitions', () => {
     ];
     await Promise.all([
       whileRead(async (own) => {
-        await assert.rejects(maintainPartitions(own.sql, nextDay, KEPT), /: event_20261124$/);
+        await assert.rejects(maintainPartitions(own.sql, nextDay, RETENTION), /: event_20261124$/);
         assert.ok(!(await names('event', own)).includes('event_20261124'));
         assert.ok((await names('delivery_log', own)).includes('delivery_log_20261124'));
         assert.ok((await names('usage_event', own)).includes('usage_event_20261124'));
       }),
-      whileRead((own) => preparePartitions(own.sql, nextDay, KEPT)),
+      whileRead((own) => preparePartitions(own.sql, nextDay, RETENTION)),
       whileRead((own) =>
-        assert.rejects(preparePartitions(own.sql, fourDaysLater, KEPT), /: event_20261124$/),
+        assert.rejects(preparePartitions(own.sql, fourDaysLater, RETENTION), /: event_20261124$/),
       ),
     ]);
   });

@@ -15,7 +15,7 @@ const Body = Type.Object({
   'a/b~c': Type.Optional(Type.Boolean()),
 });
 
-function refusal(schema: Type.TSchema, part: InputPart, value: unknown): AppError | null {
+function validationError(schema: Type.TSchema, part: InputPart, value: unknown): AppError | null {
   try {
     compileInput(schema, part)(value);
     return null;
@@ -51,7 +51,7 @@ describe('a body', () => {
   ];
   for (const [value, field] of cases) {
     test(`${JSON.stringify(value)}: ${field ?? 'taken'}`, () => {
-      const error = refusal(Body, 'body', value);
+      const error = validationError(Body, 'body', value);
       assert.equal(error?.code ?? null, field === null ? null : 'BAD_REQUEST');
       assert.equal(error?.field ?? null, field);
     });
@@ -78,7 +78,7 @@ describe('a body', () => {
   ];
   for (const [shape, value, message] of words) {
     test(`the rejection is in English: ${message}`, () => {
-      assert.equal(refusal(Type.Object({ x: shape }), 'body', { x: value })?.message, message);
+      assert.equal(validationError(Type.Object({ x: shape }), 'body', { x: value })?.message, message);
     });
   }
 });
@@ -117,7 +117,7 @@ describe('date-time', () => {
   ] as const) {
     for (const text of texts) {
       test(`"${text}" is ${field === null ? 'taken' : 'refused'}`, () => {
-        assert.equal(refusal(Body, 'body', { name: 'x', at: text })?.field ?? null, field);
+        assert.equal(validationError(Body, 'body', { name: 'x', at: text })?.field ?? null, field);
       });
     }
   }
@@ -147,14 +147,14 @@ describe('a query', () => {
       [{ live: '' }, 'live'],
       [{ q: 'a\0b' }, 'q'],
     ] as const) {
-      const error = refusal(Query, 'query', value);
+      const error = validationError(Query, 'query', value);
       assert.deepEqual([error?.code, error?.field], ['BAD_REQUEST', field], JSON.stringify(value));
     }
   });
 });
 
 test('a NUL in a path parameter is 404', () => {
-  const error = refusal(Type.Object({ id: Type.String() }), 'params', { id: 'a\0b' });
+  const error = validationError(Type.Object({ id: Type.String() }), 'params', { id: 'a\0b' });
   assert.deepEqual([error?.code, error?.field], ['NOT_FOUND', undefined]);
 });
 

@@ -36,7 +36,7 @@ async function enqueue(label: string, options: EnqueueOptions = {}): Promise<voi
 }
 
 /** A run that waits for `end`, or for its signal when `end` is not given. */
-interface Held extends LabelRun {
+interface HeldRun extends LabelRun {
   end(error?: Error): void;
 }
 
@@ -44,8 +44,8 @@ interface Held extends LabelRun {
 const NO_POLLS = { pollMs: 600_000 };
 
 /** Starts a worker whose runs the test ends by hand. */
-function hold(concurrency = 1, options: { pollMs?: number } = {}): Held[] {
-  const held: Held[] = [];
+function hold(concurrency = 1, options: { pollMs?: number } = {}): HeldRun[] {
+  const held: HeldRun[] = [];
   const run = (given: LabelRun) => {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     held.push({ ...given, end: (error) => (error === undefined ? resolve() : reject(error)) });

@@ -142,11 +142,11 @@ function hoursOf(from: Temporal.ZonedDateTime, toMs: number): Bucket[] {
   return buckets;
 }
 
-type LongPiece = Exclude<Granularity, 'HOUR'>;
+type DayGranularity = Exclude<Granularity, 'HOUR'>;
 const STEPS = { DAY: { days: 1 }, WEEK: { days: 7 }, MONTH: { months: 1 } } as const;
 
 /** Weeks begin on Monday. */
-function beginning(date: Temporal.PlainDate, granularity: LongPiece): Temporal.PlainDate {
+function beginning(date: Temporal.PlainDate, granularity: DayGranularity): Temporal.PlainDate {
   if (granularity === 'WEEK') return date.subtract({ days: date.dayOfWeek - 1 });
   return granularity === 'MONTH' ? date.with({ day: 1 }) : date;
 }

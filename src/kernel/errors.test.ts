@@ -43,7 +43,7 @@ const CONTRACT: Record<string, number> = {
   INTERNAL_ERROR: 500,
 };
 /** docs/decisions/errors.md#additional-error-codes, and the health check's 503. */
-const OURS: Record<string, number> = {
+const ADDITIONAL_CODES: Record<string, number> = {
   CONFLICT: 409,
   REQUEST_TIMEOUT: 408,
   HEADERS_TOO_LARGE: 431,
@@ -56,7 +56,7 @@ const OURS: Record<string, number> = {
 
 test('the registry has every documented code with its status, plus our own few', () => {
   const registry = Object.fromEntries(Object.entries(ERRORS).map(([code, { status }]) => [code, status]));
-  for (const [code, status] of Object.entries({ ...CONTRACT, ...OURS })) {
+  for (const [code, status] of Object.entries({ ...CONTRACT, ...ADDITIONAL_CODES })) {
     assert.equal(registry[code], status, code);
   }
 });

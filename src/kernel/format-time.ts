@@ -14,12 +14,13 @@ export function formatTime(at: Date, timezone: string): string {
 }
 
 const OPTIONS = { full: { dateStyle: 'full' }, time: { timeStyle: 'short' } } as const;
-const known = new Map<string, Intl.DateTimeFormat>();
+const formatters = new Map<string, Intl.DateTimeFormat>();
 
 /** To make one takes longer than to use it a thousand times; there are some four hundred zones. */
 function formatter(kind: keyof typeof OPTIONS, timezone: string): Intl.DateTimeFormat {
   const key = `${kind} ${timezone}`;
-  const made = known.get(key) ?? new Intl.DateTimeFormat('en-GB', { ...OPTIONS[kind], timeZone: timezone });
-  known.set(key, made);
+  const made =
+    formatters.get(key) ?? new Intl.DateTimeFormat('en-GB', { ...OPTIONS[kind], timeZone: timezone });
+  formatters.set(key, made);
   return made;
 }

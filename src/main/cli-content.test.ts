@@ -19,7 +19,7 @@ after(() => app.close());
 const json = async (...args: string[]): Promise<unknown> =>
   JSON.parse(await commandLine(app, ...args, '--json'));
 const get = async (path: string) => (await app.request('GET', path, { key })).assertOk(200);
-const told = async (resourceId: string) => {
+const listNotifications = async (resourceId: string) => {
   const all = (await get('/notifications')).list('data').map(Object);
   return all.filter(({ resource }) => resource.id === resourceId);
 };
@@ -60,7 +60,7 @@ test('a video that is taken down is hidden, shows the reason to its owner, and i
   const video = await get(`/videos/${id}`);
   assert.deepEqual(video.at('data.takedown'), { reason, takenDownAt: video.string('data.updatedAt') });
   assert.equal(video.at('data.visibility'), 'PUBLIC');
-  const [notice] = await told(id);
+  const [notice] = await listNotifications(id);
   assert.deepEqual([notice.type, notice.severity], ['video.taken_down', 'CRITICAL']);
   assert.match(notice.body, /"A film".* The music infringes third-party rights\./);
   const mails: unknown = await json('mail', 'list');
@@ -73,7 +73,7 @@ test('a video that is taken down is hidden, shows the reason to its owner, and i
   await json('content', 'restore', '--id', id);
   await settled(200);
   assert.equal((await get(`/videos/${id}`)).at('data.takedown'), null);
-  assert.equal((await told(id)).length, 2);
+  assert.equal((await listNotifications(id)).length, 2);
 });
 
 test('a stream that is taken down is ended and cannot be enabled before it is restored', async () => {
@@ -107,7 +107,10 @@ test('a stream that is taken down is ended and cannot be enabled before it is re
   await json('content', 'restore', '--id', id);
   (await enable()).assertOk(200);
   await waitFor(async () => (await page()) === 200, { message: 'the page is back' });
-  assert.deepEqual((await told(id)).map(({ type }) => type).sort(), ['stream.restored', 'stream.taken_down']);
+  assert.deepEqual((await listNotifications(id)).map(({ type }) => type).sort(), [
+    'stream.restored',
+    'stream.taken_down',
+  ]);
 });
 
 test('impossible actions are reported', async () => {

@@ -117,17 +117,17 @@ const restore: MaintenanceCommand = {
 const doctor: MaintenanceCommand = {
   usage: 'doctor',
   refused: (reason) =>
-    shown([
+    toCheckReport([
       problem('configuration', reason, 'correct it (README.md#configuration) and run marquee doctor again'),
     ]),
   async run(config, _values, closers) {
     // Loaded only here, with all that it looks at.
     const { runChecks } = await import('./doctor/run-checks.ts');
-    return shown(await runChecks(config, systemClock, closers));
+    return toCheckReport(await runChecks(config, systemClock, closers));
   },
 };
 
-function shown(findings: CheckResult[]): Result {
+function toCheckReport(findings: CheckResult[]): Result {
   const lines = findings.flatMap(({ status, check, text, remedy }) => [
     `${status.padEnd(7)}  ${check}: ${text}`,
     ...(remedy === null ? [] : [`         -> ${remedy}`]),

@@ -21,7 +21,7 @@ interface Remote {
 }
 
 /** The platform refuses, and would again. */
-class RefusedError extends Error {}
+class RejectedError extends Error {}
 
 /** Heartbeats come every 15 s. */
 const SILENCE_MS = 45_000;
@@ -85,7 +85,7 @@ async function follow(
         lastEventId = message.id ?? lastEventId;
       }
     } catch (error) {
-      if (error instanceof RefusedError) throw error;
+      if (error instanceof RejectedError) throw error;
       if (!signal.aborted) warn(`connection lost (${reasonOf(error)}), reconnecting`);
     }
     await sleep(RECONNECT_MS, undefined, { signal }).catch(() => {});
@@ -110,7 +110,7 @@ async function* tail(
       },
       signal: AbortSignal.any([signal, silence.signal]),
     });
-    if (!response.ok || response.body === null) throw await refusal(response);
+    if (!response.ok || response.body === null) throw await responseError(response);
     const parser = new EventSourceParserStream({ onComment: () => void timer.refresh() });
     for await (const message of response.body.pipeThrough(new TextDecoderStream()).pipeThrough(parser)) {
       timer.refresh();
@@ -122,10 +122,10 @@ async function* tail(
 }
 
 /** Returns the error for a response. A busy or unavailable platform is retried. */
-async function refusal(response: Response): Promise<Error> {
+async function responseError(response: Response): Promise<Error> {
   const message = `the platform returned ${response.status}: ${messageOf(await response.text())}`;
   const isFinal = response.status < 500 && response.status !== 429;
-  return isFinal ? new RefusedError(message) : new Error(message);
+  return isFinal ? new RejectedError(message) : new Error(message);
 }
 
 function messageOf(text: string): string {
@@ -216,10 +216,10 @@ const triggerCommand: RemoteCommand = {
       headers: { Authorization: `Bearer ${remote.key}`, 'Content-Type': 'application/json' },
       body: JSON.stringify({ type, payload }),
     }).catch((error: unknown) => {
-      throw new RefusedError(`${remote.api} cannot be reached: ${reasonOf(error)}`);
+      throw new RejectedError(`${remote.api} cannot be reached: ${reasonOf(error)}`);
     });
     const text = await response.text();
-    if (!response.ok) throw new RefusedError(`the platform returned ${response.status}: ${messageOf(text)}`);
+    if (!response.ok) throw new RejectedError(`the platform returned ${response.status}: ${messageOf(text)}`);
     const answer = parseObject(text);
     const data = answer !== null && 'data' in answer ? answer.data : null;
     const shown = `sent a sample ${type} to whoever listens`;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../platform/config.ts';
 
 /** Time for another process of ours to release its port after losing its parent. */
-const PATIENCE_MS = 2000;
+const PORT_RELEASE_MS = 2000;
 const PAUSE_MS = 100;
 /** Connections that wait for the server of a port; later ones are closed. */
 const MAX_WAITING = 100;
@@ -48,7 +48,7 @@ export async function holdPorts(
   { ROLES, HOST, PORT, METRICS_PORT, ...media }: Config,
   { hasCertificate, onHeld }: { hasCertificate: boolean; onHeld: (port: HeldPort) => void },
 ): Promise<HeldPorts> {
-  const hold = async (port: number, host: string, patienceMs = PATIENCE_MS) => {
+  const hold = async (port: number, host: string, patienceMs = PORT_RELEASE_MS) => {
     const one = await holdPort(port, host, patienceMs);
     onHeld(one);
     return one;

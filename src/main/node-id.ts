@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { newId } from '../kernel/ids.ts';
 
 /** A folder that has had no media role may get one. */
-const LOOK_MS = 1000;
+const REREAD_MS = 1000;
 
 /** @returns what tells the name of the media role on a folder; null while there was none. */
 export function createNodeIdReader(dataDir: string): () => Promise<string | null> {
@@ -11,11 +11,11 @@ export function createNodeIdReader(dataDir: string): () => Promise<string | null
   let readAt = Number.NEGATIVE_INFINITY;
   let known: string | null = null;
   const read = async () => {
-    known = await keptNodeId(dataDir);
+    known = await findNodeId(dataDir);
     return known;
   };
   return () => {
-    const isFresh = known !== null || performance.now() - readAt < LOOK_MS;
+    const isFresh = known !== null || performance.now() - readAt < REREAD_MS;
     if (reading !== null && isFresh) return reading;
     readAt = performance.now();
     reading = read();
@@ -25,7 +25,7 @@ export function createNodeIdReader(dataDir: string): () => Promise<string | null
 
 /** The node keeps its name over restarts: that is how it knows its former connections. */
 export async function nodeIdOf(dataDir: string): Promise<string> {
-  const held = await keptNodeId(dataDir);
+  const held = await findNodeId(dataDir);
   if (held !== null) return held;
   const id = newId('nod');
   await writeFile(fileIn(dataDir), `${id}\n`);
@@ -34,7 +34,7 @@ export async function nodeIdOf(dataDir: string): Promise<string> {
 
 const fileIn = (dataDir: string) => join(dataDir, 'node-id');
 
-async function keptNodeId(dataDir: string): Promise<string | null> {
+async function findNodeId(dataDir: string): Promise<string | null> {
   const text = await readFile(fileIn(dataDir), 'utf8').catch(() => '');
   return text.trim() === '' ? null : text.trim();
 }

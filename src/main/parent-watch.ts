@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** Processes whose end is to be ours. */
 export interface Parents {
@@ -26,7 +26,7 @@ export function onParentExit({ pid, others }: Parents, onGone: () => void): void
     if (process.ppid === pid && others.every(lives)) return;
     clearInterval(timer);
     onGone();
-  }, LOOK_MS);
+  }, POLL_MS);
   timer.unref();
 }
 

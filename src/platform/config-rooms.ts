@@ -162,18 +162,18 @@ export function readRooms(
     WHEP_MAX_VIEWERS_PER_ADDRESS:
       get('WHEP_MAX_VIEWERS_PER_ADDRESS', ROOM_KEYS.WHEP_MAX_VIEWERS_PER_ADDRESS) ?? 1,
   };
-  const complaint = lackOf(config, publicUrl);
+  const complaint = roomConfigError(config, publicUrl);
   if (complaint !== null) throw new ConfigError(complaint);
   return config;
 }
 
-function lackOf(config: RoomConfig, publicUrl: string): string | null {
+function roomConfigError(config: RoomConfig, publicUrl: string): string | null {
   const hasTurn = config.TURN_URLS.some((one) => one.startsWith('turn'));
   if (hasTurn && config.TURN_SECRET === undefined) return 'TURN_SECRET is required with TURN_URLS';
-  return lackOfLivekit(config, publicUrl);
+  return livekitConfigError(config, publicUrl);
 }
 
-function lackOfLivekit(config: RoomConfig, publicUrl: string): string | null {
+function livekitConfigError(config: RoomConfig, publicUrl: string): string | null {
   const { LIVEKIT_URL: address, LIVEKIT_API_KEY: key, LIVEKIT_API_SECRET: secret } = config;
   const given = [address, key, secret].filter((value) => value !== undefined);
   if (given.length === 0)

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { AppError } from '../kernel/errors.ts';
 
-const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
-const TROUBLES: ReadonlySet<unknown> = new Set([...FULL, 'EIO', 'EROFS']);
+const DISK_FULL_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+const DISK_ERROR_CODES: ReadonlySet<unknown> = new Set([...DISK_FULL_CODES, 'EIO', 'EROFS']);
 
 function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
   if (!(error instanceof Error)) return false;
@@ -14,7 +14,7 @@ function hasCode(error: unknown, codes: ReadonlySet<unknown>): boolean {
  * Looks at the causes too.
  */
 export function isDiskError(error: unknown): boolean {
-  return isNoRoom(error) || hasCode(error, TROUBLES);
+  return isNoRoom(error) || hasCode(error, DISK_ERROR_CODES);
 }
 
 function isNoRoom(error: unknown): boolean {
@@ -25,7 +25,7 @@ function isNoRoom(error: unknown): boolean {
  * Returns INSUFFICIENT_STORAGE for a write that failed because the disk was full, and other errors unchanged.
  */
 export function toDiskFullError(error: unknown): unknown {
-  return hasCode(error, FULL) ? new AppError('INSUFFICIENT_STORAGE', { cause: error }) : error;
+  return hasCode(error, DISK_FULL_CODES) ? new AppError('INSUFFICIENT_STORAGE', { cause: error }) : error;
 }
 
 /** Free space to reserve: bytes, or a percentage of the disk. */

@@ -30,7 +30,7 @@ const PNG = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);
 
 /** By the first bytes: the library's other decoders are never reached. */
-function isPicture(bytes: Buffer): boolean {
+function isImage(bytes: Buffer): boolean {
   const starts = (magic: Buffer) => bytes.subarray(0, magic.length).equals(magic);
   const webp = bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WEBP';
   return starts(PNG) || starts(JPEG) || webp;
@@ -53,7 +53,7 @@ export function createImages(): Images {
   };
   const queue = (bytes: Uint8Array, shape: Shape): Promise<Buffer | null> => {
     const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    if (!isPicture(data)) return Promise.resolve(null);
+    if (!isImage(data)) return Promise.resolve(null);
     const result = last.then(() => convert(data, shape));
     last = result;
     return result;

@@ -24,9 +24,9 @@ const redactPaths = SECRET_NAMES.flatMap((name) => [`["${name}"]`, `*["${name}"]
 const FLUSH_BYTES = 16_384;
 const FLUSH_MS = 250;
 /** Bytes buffered while the reader is blocked; later lines are dropped. */
-const HELD_BYTES = 2 ** 24;
+const MAX_BUFFERED_BYTES = 2 ** 24;
 /** Time without progress after which a process that ends stops waiting for its log reader. */
-const SILENT_MS = 1000;
+const READER_TIMEOUT_MS = 1000;
 
 let standardOutput: DestinationStream | undefined;
 
@@ -40,7 +40,7 @@ function destination(): DestinationStream {
       minLength: FLUSH_BYTES,
       maxWrite: 2 * FLUSH_BYTES,
       periodicFlush: FLUSH_MS,
-      maxLength: HELD_BYTES,
+      maxLength: MAX_BUFFERED_BYTES,
       retryEAGAIN: (_error, written, waiting) => reader.isThere(written + waiting),
     });
     // Before the library's own, which would wait for ever.
@@ -69,7 +69,7 @@ function watchReader() {
     isThere(bytes: number): boolean {
       if (bytes < left) silentSinceMs = Math.max(silentSinceMs, performance.now());
       left = bytes;
-      return performance.now() - silentSinceMs < SILENT_MS;
+      return performance.now() - silentSinceMs < READER_TIMEOUT_MS;
     },
   };
 }

@@ -50,7 +50,7 @@ export function createMailer(url: string, from: string): Mailer {
           disableUrlAccess: true,
         });
       } catch (error) {
-        const status = refusalOf(error);
+        const status = rejectionStatusOf(error);
         if (status !== null) throw new EmailRejectedError(`the server answered ${status}`, { cause: error });
         throw error;
       }
@@ -98,7 +98,7 @@ function entryOf(content: string) {
  * Returns the status of a permanent reply to the envelope or the text; a rejected login is for the operator
  * to fix.
  */
-function refusalOf(error: unknown): number | null {
+function rejectionStatusOf(error: unknown): number | null {
   if (!(error instanceof Error) || !('code' in error) || !('responseCode' in error)) return null;
   const status = Number(error.responseCode);
   const ours = error.code === 'EENVELOPE' || error.code === 'EMESSAGE';

@@ -85,7 +85,7 @@ export interface SecretKeySource {
 export async function loadSecretKey(source: SecretKeySource): Promise<Buffer> {
   if (source.SECRET_KEY !== undefined) return Buffer.from(source.SECRET_KEY, 'hex');
   if (source.SECRET_KEY_FILE !== undefined) return readGivenKey(source.SECRET_KEY_FILE);
-  return keptKey(source.DATA_DIR);
+  return loadOrCreateKey(source.DATA_DIR);
 }
 
 /** The key that is there, or null; unlike `loadSecretKey` it makes none. */
@@ -104,7 +104,7 @@ async function readGivenKey(file: string): Promise<Buffer> {
   return key;
 }
 
-async function keptKey(dataDir: string): Promise<Buffer> {
+async function loadOrCreateKey(dataDir: string): Promise<Buffer> {
   const file = join(dataDir, 'secret.key');
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const existing = await readKey(file);

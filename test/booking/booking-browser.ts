@@ -4,7 +4,7 @@ import { ORIGIN, type Shop } from '../money/shop.ts';
 import { bookingClient } from './booking-client.ts';
 
 /** A page as a browser without scripts has it. */
-export class Seen {
+export class PageResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly html: string;
@@ -48,7 +48,10 @@ export class Seen {
 }
 
 /** Returns the statuses of `count` consecutive actions. */
-export async function statusesOf(count: number, act: (n: number) => Promise<Seen>): Promise<number[]> {
+export async function statusesOf(
+  count: number,
+  act: (n: number) => Promise<PageResponse>,
+): Promise<number[]> {
   const statuses = [];
   for (let n = 0; n < count; n++) statuses.push((await act(n)).status);
   return statuses;
@@ -63,9 +66,9 @@ export const all = (count: number, status: number) => Array.from({ length: count
 export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
   const { mails } = bookingClient(appOf);
 
-  async function see(path: string, cookie = ''): Promise<Seen> {
+  async function see(path: string, cookie = ''): Promise<PageResponse> {
     const answer = await fetch(new URL(path, appOf().url), { headers: { cookie }, redirect: 'manual' });
-    return new Seen(answer, await answer.text());
+    return new PageResponse(answer, await answer.text());
   }
 
   async function send(
@@ -84,13 +87,17 @@ export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
       body: new URLSearchParams(fields),
       redirect: 'manual',
     });
-    return new Seen(answer, await answer.text());
+    return new PageResponse(answer, await answer.text());
   }
 
   let places = 0;
 
   /** Sends a form through a node that trusts proxies, each time from another IP address. */
-  function sendFromAnywhere(path: string, fields: Record<string, string>, cookie = ''): Promise<Seen> {
+  function sendFromAnywhere(
+    path: string,
+    fields: Record<string, string>,
+    cookie = '',
+  ): Promise<PageResponse> {
     places += 1;
     const from = `198.18.${places >> 8}.${places & 255}`;
     return send(path, fields, { 'x-forwarded-for': from, cookie }, proxiedOf());

@@ -33,7 +33,7 @@ export interface TestSite {
 }
 
 const NO_COUNT = { count: 0, resetInMs: 0 };
-const NOBODY = {
+const ANONYMOUS_VIEWER = {
   ...{ country: 'ZZ', device: null, browser: null, os: null, referrer: null, isBot: false, isSelf: false },
 };
 
@@ -74,8 +74,8 @@ export async function startSite(): Promise<TestSite> {
       ...{ streams, videos, sessions, clock: systemClock },
       viewers: { seen: () => {} },
       arrivals: {
-        fingerprint: () => ({ ...NOBODY, ipAgentHash: '' }),
-        viewerOf: async () => ({ ...NOBODY, hash: '' }),
+        fingerprint: () => ({ ...ANONYMOUS_VIEWER, ipAgentHash: '' }),
+        viewerOf: async () => ({ ...ANONYMOUS_VIEWER, hash: '' }),
       },
       facts: {
         isDuplicate: async () => false,

@@ -69,7 +69,7 @@ const CONTENT_READS: readonly string[] = ['videos:read', 'streams:read', 'restre
  * Returns the expected error code by docs/concepts/conventions.md#scopes-and-permissions, implemented
  * independently. Null: the key may call it.
  */
-function refusal(promised: ExpectedEndpoint, { scope, permissions }: Grant): string | null {
+function expectedErrorCode(promised: ExpectedEndpoint, { scope, permissions }: Grant): string | null {
   const { asks } = promised;
   const isFull = scope === 'FULL_ACCESS';
   const holdsOne = (list: readonly Permission[]) => isFull || permissions.some((one) => list.includes(one));
@@ -173,7 +173,7 @@ describe('the document', () => {
       const codes = codesOf(operation);
       const declares = (code: string) => codes.includes(`"${code}"`);
       for (const grant of grants) {
-        const code = refusal(promised, grant);
+        const code = expectedErrorCode(promised, grant);
         assert.ok(code === null || declares(code), `${endpoint} does not declare ${code}`);
       }
       assert.equal(declares('IDEMPOTENCY_IN_FLIGHT'), isIdempotent, endpoint);
@@ -202,7 +202,7 @@ describe('every endpoint that was promised', () => {
       const asked = grantsFor(promised).map(async (grant) => {
         const answer = await ask(promised, bearer(await keyOf(grant)));
         const what = `${promised.endpoint} ${grant.scope} [${grant.permissions}]`;
-        check(answer, refusal(promised, grant), what);
+        check(answer, expectedErrorCode(promised, grant), what);
         answer.assertRateLimited(true);
       });
       await Promise.all(asked);
@@ -238,7 +238,7 @@ describe('every endpoint that was promised', () => {
         check(await ask(promised, headers), 'INVALID_USER_TOKEN', promised.endpoint);
       }
       const headers = { ...bearer(owner.key), 'x-user-token': '' };
-      check(await ask(promised, headers), refusal(promised, FULL), promised.endpoint);
+      check(await ask(promised, headers), expectedErrorCode(promised, FULL), promised.endpoint);
     }
   });
 
@@ -248,7 +248,7 @@ describe('every endpoint that was promised', () => {
       const { endpoint, asks } = promised;
       const beside = await ask(promised, { ...bearer(key), 'x-user-token': ownersToken });
       const isOwners = asks === 'minting' || asks === 'revoking';
-      check(beside, isOwners ? null : refusal(promised, READER), `${endpoint} with a token`);
+      check(beside, isOwners ? null : expectedErrorCode(promised, READER), `${endpoint} with a token`);
       const answer = await dashboard.send(methodOf(promised), addressFor(promised));
       check(answer, asks === 'administrator' ? 'ADMIN_ONLY' : null, `${endpoint} in the dashboard`);
       if (asks !== 'administrator') continue;

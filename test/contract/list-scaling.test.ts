@@ -10,7 +10,7 @@ import { readOperations } from './document.ts';
 const MANY = 6000;
 const FEW = 400;
 /** 1,000 of the newest, or a page of each of 36 pairs of values. */
-const MOST_READ = 1500;
+const MAX_ROWS_READ = 1500;
 
 let app: TestApp;
 /** API key of the large workspace. */
@@ -96,7 +96,7 @@ async function readBy({ name, query }: Case): Promise<{ read: number; by: string
 for (const one of CASES.filter(({ isDeep }) => isDeep !== true)) {
   test(`GET ${one.name}`, async () => {
     const { read, by } = await readBy(one);
-    const maxRead = gathersMatches(one.name) ? MANY + MOST_READ : MOST_READ;
+    const maxRead = gathersMatches(one.name) ? MANY + MAX_ROWS_READ : MAX_ROWS_READ;
     assert.ok(read < maxRead, `${read} rows are read: ${by.join('; ')}`);
   });
 }

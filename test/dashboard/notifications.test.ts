@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => dashboard?.close());
 
-interface Told {
+interface NotificationContent {
   title: string;
   severity?: 'INFO' | 'WARNING' | 'CRITICAL';
   resource?: { type: string; id: string };
@@ -29,7 +29,10 @@ interface Told {
 }
 
 /** Inserts a notification as its event would. */
-async function tell(user: DashboardUser, { title, severity = 'INFO', resource, page }: Told): Promise<void> {
+async function tell(
+  user: DashboardUser,
+  { title, severity = 'INFO', resource, page }: NotificationContent,
+): Promise<void> {
   await dashboard.app.container.db
     .insertInto('notification')
     .values({

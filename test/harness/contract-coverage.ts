@@ -37,10 +37,10 @@ export const eventWatcher = onAny(async (_tx, { type, data }) => {
 /** Returns the events for tests, without coverage: events that tests emit themselves do not count. */
 export function untrackedEvents({ transaction }: Events): Events {
   if (FOLDER === undefined) return { transaction };
-  return { transaction: (work) => transaction((tx, append) => work(tx, told(append))) };
+  return { transaction: (work) => transaction((tx, append) => work(tx, emitByHand(append))) };
 }
 
-function told(append: AppendEvent): AppendEvent {
+function emitByHand(append: AppendEvent): AppendEvent {
   return (definition, workspaceId, data, options) => {
     const run = () => append(definition, workspaceId, data, options);
     return isCalledByTest() ? byHand.run(data, run) : run();

@@ -39,7 +39,7 @@ export function obsUnavailableReason(): string | null {
 }
 
 /** Returns the reason why the OBS with WHIP is unavailable, or null. */
-export function lackOfWhipObs(): string | null {
+export function whipObsUnavailableReason(): string | null {
   if (!existsSync(TREE)) return 'no OBS with WHIP; on Debian type: node scripts/test-tools.mjs obs-whip';
   const [program = '', ...args] = inTree(tmpdir(), ['obs', '--version']);
   const { status } = spawnSync(program, args, { stdio: 'ignore' });

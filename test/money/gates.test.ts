@@ -82,7 +82,7 @@ const KEYS: readonly [Scope, readonly Permission[]][] = [
 ];
 
 /** Returns the error code of this rule for a key, or null if the key is allowed. */
-function refusalOf(rule: Rule, scope: Scope, permissions: readonly Permission[]): string | null {
+function expectedErrorCode(rule: Rule, scope: Scope, permissions: readonly Permission[]): string | null {
   const isFull = scope === 'FULL_ACCESS';
   const has = (...some: Permission[]) =>
     isFull || some.some((one) => permissions.includes(one)) || permissions.includes('*');
@@ -126,7 +126,7 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const moneyRoutes = () => routes.filter(({ path }) => ABOUT_MONEY.test(path));
 const addressOf = ({ path }: Route) => path.replace(/\{\w+\}/g, 'none');
 
-function refusalIn(answer: TestResponse): string | null {
+function errorCodeOf(answer: TestResponse): string | null {
   const code = answer.status < 400 ? null : answer.at('error.code');
   assert.ok(answer.status !== 401 && answer.status < 500, answer.text);
   return typeof code === 'string' && REFUSALS.has(code) ? code : null;
@@ -158,7 +158,7 @@ describe('permissions', () => {
         const body = route.method === 'GET' ? {} : { body: {} };
         const answer = await fixture.app.request(route.method, addressOf(route), { key, ...body });
         const shown = `${scope} [${permissions}] ${nameOf(route)}`;
-        assert.equal(refusalIn(answer), refusalOf(rule, scope, permissions), shown);
+        assert.equal(errorCodeOf(answer), expectedErrorCode(rule, scope, permissions), shown);
       }
     }
   });
@@ -178,7 +178,7 @@ describe('permissions', () => {
         const body = route.method === 'GET' ? {} : { body: {} };
         const answer = await browser.send(route.method, addressOf(route), { headers, ...body });
         const expected = RULES[nameOf(route)] === 'operator' ? refused : null;
-        assert.equal(refusalIn(answer), expected, `${who} ${nameOf(route)}`);
+        assert.equal(errorCodeOf(answer), expected, `${who} ${nameOf(route)}`);
       }
     }
   });

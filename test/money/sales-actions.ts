@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000;
 type Crash = number | null;
 
 /** Action on tiers; `of` selects one of the existing items. */
-export type Sale =
+export type SaleAction =
   | {
       do: 'checkout';
       tier: number;
@@ -56,7 +56,7 @@ const of = fc.nat({ max: 5 });
 const is = <const V extends string>(value: V) => fc.constant(value);
 const tier = fc.nat({ max: 1 });
 
-export const sale: fc.Arbitrary<Sale> = fc.oneof(
+export const sale: fc.Arbitrary<SaleAction> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
@@ -140,7 +140,7 @@ const SALES: readonly string[] = [
   'days',
 ];
 
-export function isSale(deed: { do: string }): deed is Sale {
+export function isSaleAction(deed: { do: string }): deed is SaleAction {
   return SALES.includes(deed.do);
 }
 
@@ -189,16 +189,16 @@ export async function stock(
   };
 }
 
-export async function sell(world: PaymentsSimulation, shelf: Catalog, deed: Sale): Promise<void> {
+export async function sell(world: PaymentsSimulation, shelf: Catalog, deed: SaleAction): Promise<void> {
   switch (deed.do) {
     case 'checkout':
       return checkout(world, shelf, deed);
     case 'buy video':
       return buyVideo(world, shelf, deed);
     case 'stranger':
-      return intrude(world, shelf, deed);
+      return startMembershipAsStranger(world, shelf, deed);
     case 'creator':
-      return interfere(world, shelf, deed);
+      return changeCatalog(world, shelf, deed);
     case 'leave checkout':
       return leave(world, shelf, deed.of);
     case 'member':
@@ -212,7 +212,7 @@ export async function sell(world: PaymentsSimulation, shelf: Catalog, deed: Sale
 async function checkout(
   world: PaymentsSimulation,
   shelf: Catalog,
-  deed: Sale & { do: 'checkout' },
+  deed: SaleAction & { do: 'checkout' },
 ): Promise<void> {
   const { checkouts, checkoutPayments } = world.sales;
   const { workspaceId, tierIds } = shelf;
@@ -231,7 +231,7 @@ async function checkout(
 async function buyVideo(
   world: PaymentsSimulation,
   shelf: Catalog,
-  deed: Sale & { do: 'buy video' },
+  deed: SaleAction & { do: 'buy video' },
 ): Promise<void> {
   const { checkouts, checkoutPayments } = world.sales;
   const { workspaceId, videoIds } = shelf;
@@ -243,10 +243,10 @@ async function buyVideo(
 }
 
 /** Starts a membership with another person's email. */
-async function intrude(
+async function startMembershipAsStranger(
   world: PaymentsSimulation,
   shelf: Catalog,
-  deed: Sale & { do: 'stranger' },
+  deed: SaleAction & { do: 'stranger' },
 ): Promise<void> {
   const { checkouts, checkoutPayments } = world.sales;
   const { workspaceId, tierIds, freeCode } = shelf;
@@ -259,10 +259,10 @@ async function intrude(
 }
 
 /** Changes the catalog while buyers pay. */
-async function interfere(
+async function changeCatalog(
   world: PaymentsSimulation,
   shelf: Catalog,
-  deed: Sale & { do: 'creator' },
+  deed: SaleAction & { do: 'creator' },
 ): Promise<void> {
   const { tiers, subscriptions } = world.sales;
   const { sql } = world.database;
@@ -296,7 +296,7 @@ async function leave(world: PaymentsSimulation, shelf: Catalog, of: number): Pro
 async function member(
   world: PaymentsSimulation,
   shelf: Catalog,
-  deed: Sale & { do: 'member' },
+  deed: SaleAction & { do: 'member' },
 ): Promise<void> {
   const { subscriptions } = world.sales;
   const { workspaceId, tierIds } = shelf;

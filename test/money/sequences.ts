@@ -8,7 +8,7 @@ import { moneyIn } from '../harness/money-fields.ts';
 import { assertAgreed } from './agreed.ts';
 import { assertConsistent } from './invariants.ts';
 import { Crash, type PaymentsSimulation } from './payments-simulation.ts';
-import { type Catalog, isSale, type Sale, sale, sell, stock } from './sales-actions.ts';
+import { type Catalog, isSaleAction, type SaleAction, sale, sell, stock } from './sales-actions.ts';
 
 const MINUTE_MS = 60_000;
 const CARDS = [
@@ -24,7 +24,7 @@ const CARDS = [
  * Action of buyers, creators, banks or time; `of` selects an existing item, `crash` kills the program after
  * this number of steps.
  */
-type Deed =
+type Action =
   | { do: 'pay'; card: number; cents: number; again: boolean; crash: number | null }
   | { do: 'renew'; crash: number | null }
   | { do: 'refund'; of: number; percent: number; repeat: boolean; crash: number | null }
@@ -32,13 +32,13 @@ type Deed =
   | { do: 'decide'; of: number; outcome: 'WON' | 'LOST' }
   | { do: 'hear'; of: number; times: number; crash: number | null }
   | { do: 'wait'; minutes: number; crash: number | null }
-  | Sale;
+  | SaleAction;
 
 const crash = fc.option(fc.nat({ max: 9 }), { freq: 2 });
 const of = fc.nat({ max: 20 });
 const is = <const V extends string>(value: V) => fc.constant(value);
 
-export const actions: fc.Arbitrary<Deed[]> = fc.array(
+export const actions: fc.Arbitrary<Action[]> = fc.array(
   fc.oneof(
     {
       weight: 4,
@@ -75,7 +75,7 @@ const LATE_FILM = { do: 'buy video', video: 0, isLate: true, buyer: 1, again: fa
 const CREATOR = { do: 'creator', of: 0, crash: null } as const;
 
 /** Known abuses by strangers and creators, always tested first. */
-export const ATTACKS: [Deed[]][] = [
+export const ATTACKS: [Action[]][] = [
   // A membership that a stranger began for nothing is switched to a dear tier.
   [
     [
@@ -113,14 +113,14 @@ export const ATTACKS: [Deed[]][] = [
 ];
 
 /** Plays a sequence in a workspace of its own, lets everything come to rest, and looks whether all is whole. */
-export async function play(world: PaymentsSimulation, sequence: readonly Deed[]): Promise<void> {
+export async function play(world: PaymentsSimulation, sequence: readonly Action[]): Promise<void> {
   const { test: workspaceId } = await insertAccount(world.database.db);
   world.hints.length = 0;
   world.crashAfter(null);
   const customer = await world.events.transaction((tx) =>
     world.payments.customerFor(tx, workspaceId, { email: 'ada@example.com', name: 'Ada' }),
   );
-  const shelf = sequence.some(isSale) ? await stock(world, workspaceId) : null;
+  const shelf = sequence.some(isSaleAction) ? await stock(world, workspaceId) : null;
   const scene = { ...world, workspaceId, customerId: customer.id, shelf };
   for (const deed of sequence) {
     world.crashAfter('crash' in deed ? deed.crash : null);
@@ -151,8 +151,8 @@ async function survive(act: () => Promise<void>): Promise<void> {
   }
 }
 
-async function act(scene: Scene, deed: Deed): Promise<void> {
-  if (isSale(deed)) {
+async function act(scene: Scene, deed: Action): Promise<void> {
+  if (isSaleAction(deed)) {
     if (scene.shelf !== null) await sell(scene, scene.shelf, deed);
     if (deed.do === 'days') await work(scene);
     return;
@@ -176,7 +176,7 @@ async function act(scene: Scene, deed: Deed): Promise<void> {
   }
 }
 
-async function pay(scene: Scene, { card, cents, again }: Deed & { do: 'pay' }): Promise<void> {
+async function pay(scene: Scene, { card, cents, again }: Action & { do: 'pay' }): Promise<void> {
   const open = again ? (await purchases(scene, 'PENDING')).at(0) : undefined;
   const number = CARDS[card] ?? CARDS[0];
   const price = open?.amount_cents ?? cents;
@@ -223,7 +223,7 @@ async function savedCard({ db }: PaymentsSimulation['database'], customerId: str
   return row?.payment_method ?? null;
 }
 
-async function refund(scene: Scene, { of, percent, repeat }: Deed & { do: 'refund' }): Promise<void> {
+async function refund(scene: Scene, { of, percent, repeat }: Action & { do: 'refund' }): Promise<void> {
   const { payments, events, workspaceId } = scene;
   const purchase = pick(await purchases(scene, 'PAID', 'PARTIALLY_REFUNDED', 'DISPUTED'), of);
   if (purchase === undefined) return;
@@ -244,7 +244,7 @@ async function dispute({ sandbox, database, workspaceId }: Scene, of: number): P
 
 async function decide(
   { sandbox, database, workspaceId }: Scene,
-  { of, outcome }: Deed & { do: 'decide' },
+  { of, outcome }: Action & { do: 'decide' },
 ): Promise<void> {
   const rows = await database.sql<{ ref: string }[]>`
     select ref from sandbox_payment where workspace_id = ${workspaceId} and dispute_status = 'OPEN'
@@ -254,7 +254,7 @@ async function decide(
 }
 
 /** Delivers hints in any order, and more than once; processed ones may be repeated. */
-async function hear({ hints, payments }: Scene, { of, times }: Deed & { do: 'hear' }): Promise<void> {
+async function hear({ hints, payments }: Scene, { of, times }: Action & { do: 'hear' }): Promise<void> {
   const hint = pick(hints, of);
   if (hint === undefined) return;
   for (let n = 0; n < times; n++) await payments.hints.receive('SANDBOX', hint);

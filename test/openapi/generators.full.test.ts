@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { lackOf, python } from './python.ts';
+import { python, pythonPeerUnavailableReason } from './python.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../openapi.json');
 const PEER = 'openapi-python-client';
@@ -16,7 +16,7 @@ assert StreamCreate(title="Friday").to_dict() == {"title": "Friday"}
 `;
 
 test('a client in Python has every operation, compiles and is imported', async (t) => {
-  const lack = lackOf(PEER);
+  const lack = pythonPeerUnavailableReason(PEER);
   if (lack !== null) return t.skip(lack);
   const folder = await mkdtemp(join(tmpdir(), 'marquee-client-'));
   t.after(() => rm(folder, { recursive: true }));

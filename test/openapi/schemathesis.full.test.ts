@@ -7,9 +7,9 @@ import { request } from 'undici';
 import { isJson, type Json } from '../../src/http/openapi/json.ts';
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { resolved } from '../harness/resolved.ts';
-import { lackOf, type Outcome, python } from './python.ts';
+import { type Outcome, python, pythonPeerUnavailableReason } from './python.ts';
 
-const skip = lackOf('schemathesis') ?? false;
+const skip = pythonPeerUnavailableReason('schemathesis') ?? false;
 
 describe('schemathesis', { skip }, () => {
   let app: TestApp;
@@ -65,7 +65,7 @@ describe('schemathesis', { skip }, () => {
     const document = resolved(Object(await body.json()));
     const { text } = await run(['positive_data_acceptance'], '--mode', 'positive');
     assert.match(text, /Test cases:/, text.slice(-5000));
-    const refused = refusals(text);
+    const refused = findRejections(text);
     assert.ok(refused.length > 5, 'the report is read wrong');
     for (const { operation, answer } of refused) {
       const field = /"field":"([^".]+)/.exec(answer)?.[1] ?? '';
@@ -75,7 +75,7 @@ describe('schemathesis', { skip }, () => {
 });
 
 /** The refusals of a report, below the headline of their operation. */
-function refusals(report: string): { operation: string; answer: string }[] {
+function findRejections(report: string): { operation: string; answer: string }[] {
   const found: { operation: string; answer: string }[] = [];
   let operation = '';
   for (const [, headline, answer] of report.matchAll(/^_+ ([A-Z]+ \/\S*) _+$|(\{"success":false.*)/gm)) {

@@ -17,7 +17,7 @@ export interface Customer {
 }
 
 /** One way to take a place of a plan. */
-export interface Way {
+export interface QuotaCase {
   name: string;
   plan: Plan;
   /** Error codes of the rejection, if other than `QUOTA_EXCEEDED`. */
@@ -40,7 +40,7 @@ async function outcome(answer: Promise<TestResponse>): Promise<string> {
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /** A POST that takes one place, with another body for each number. */
-function posts(plan: Plan, places: number, path: string, body: (number: number) => object): Way {
+function posts(plan: Plan, places: number, path: string, body: (number: number) => object): QuotaCase {
   return {
     name: `POST ${path}`,
     plan,
@@ -57,7 +57,7 @@ const streams = ({ post }: Customer, count: number) =>
     times(count).map(async () => (await post('/streams', { title: 'A' })).assertOk(201).string('data.id')),
   );
 
-function stores(path: '/upload' | '/videos', file: object): Way {
+function stores(path: '/upload' | '/videos', file: object): QuotaCase {
   const left = 3 * GB;
   return {
     name: `POST ${path}`,
@@ -69,7 +69,7 @@ function stores(path: '/upload' | '/videos', file: object): Way {
   };
 }
 
-const uploads: Way = {
+const uploads: QuotaCase = {
   name: 'POST /upload',
   plan: 'FREE',
   async fill({ post, nodes: [{ container }] }) {
@@ -80,7 +80,7 @@ const uploads: Way = {
   },
 };
 
-const broadcasts: Way = {
+const broadcasts: QuotaCase = {
   name: 'POST /streams/{id}/start',
   plan: 'STAR',
   async fill(customer) {
@@ -91,7 +91,7 @@ const broadcasts: Way = {
 };
 
 /** Encoders and bridges, for the same places. */
-const encoders: Way = {
+const encoders: QuotaCase = {
   name: 'a publish, and POST /bridges',
   plan: 'FREE',
   refusals: ['QUOTA_EXCEEDED', 'the plan allows no further encoder'],
@@ -112,7 +112,7 @@ const encoders: Way = {
 };
 
 /** Creates targets by new restreams, and by adding to an existing one. */
-const targets: Way = {
+const targets: QuotaCase = {
   name: 'POST /restreams and POST /restreams/{id}/targets',
   plan: 'FREE',
   async fill(customer) {
@@ -130,7 +130,7 @@ const targets: Way = {
   },
 };
 
-const seats: Way = {
+const seats: QuotaCase = {
   name: 'a join',
   plan: 'FREE',
   refusals: ['4409'],
@@ -153,7 +153,7 @@ const seats: Way = {
 };
 
 /** Each resource of a plan with the ways to use it up; none where it is only counted. */
-export const QUOTA_CASES: Readonly<Record<ResourceKey, readonly Way[]>> = {
+export const QUOTA_CASES: Readonly<Record<ResourceKey, readonly QuotaCase[]>> = {
   STORAGE_BYTES: [stores('/upload', { filename: 'a.mp4' }), stores('/videos', { title: 'A' })],
   VIDEO_MINUTES: [],
   OPEN_UPLOADS: [uploads],

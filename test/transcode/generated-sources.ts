@@ -127,13 +127,13 @@ async function videoPiece(dir: string, source: GeneratedSource): Promise<string[
   return ['-f', 'concat', '-safe', '0', '-i', list];
 }
 
-interface Piece {
+interface VideoSegment {
   fromSec: number;
   lengthSec: number;
   size: string;
 }
 
-async function encode(dir: string, source: GeneratedSource, piece: Piece): Promise<string> {
+async function encode(dir: string, source: GeneratedSource, piece: VideoSegment): Promise<string> {
   const { codec, rate, color, video } = source;
   const { fromSec, lengthSec, size } = piece;
   const extension = { h264: 'ts', mpeg2: 'ts', vp8: 'mkv', rgb: 'mkv' }[codec];

@@ -3,7 +3,7 @@ const URL = '/playback/beacon';
 const TICK_MS = 15_000;
 /** Time within which events are sent together: dragging the seek bar causes many. */
 const GATHER_MS = 300;
-const MOST_EVENTS = 50;
+const MAX_EVENTS = 50;
 
 type Kind = 'PLAY' | 'PAUSE' | 'SEEK' | 'TICK' | 'END' | 'ERROR';
 
@@ -32,7 +32,7 @@ function createMessages(session: string, isPresence: boolean) {
       n,
       sentAt: Date.now(),
       ...(isPresence ? {} : { isPresence }),
-      events: events.slice(-MOST_EVENTS),
+      events: events.slice(-MAX_EVENTS),
     });
     events = [];
     // Sent as text: a page that is closing has no time for a preflight.

@@ -118,7 +118,7 @@ export function attachHls(
   const onOthers = () => hls.latency < BEHIND_SEC && tell('changed');
   const undo = [
     renderQualityMenu(hls, renditions, options === null ? { src, onOthers } : null),
-    offerSounds(hls, audioTracks),
+    offerAudioTracks(hls, audioTracks),
     options === null ? followBroadcast(hls, video, onViewers) : waitForViewer(hls, video, options, tell),
   ];
   if (options !== null) endAfterShortSegment(hls);
@@ -225,7 +225,7 @@ function videoConfig({ startSec, isEager }: VideoOptions): Partial<HlsConfig> {
 }
 
 /** @returns a function that stops this. */
-function offerSounds(hls: Hls, audioTracks: AudioTrackList): () => void {
+function offerAudioTracks(hls: Hls, audioTracks: AudioTrackList): () => void {
   audioTracks.onSelect = (index) => {
     hls.audioTrack = index;
   };

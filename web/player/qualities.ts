@@ -9,7 +9,7 @@ interface Size {
 }
 
 /** Broadcast, whose encoder may change its resolution. */
-interface Changing {
+interface BroadcastUpdates {
   /** Its master playlist. */
   src: string;
   /** Called when there are renditions that hls.js does not know: it reads the master playlist only once. */
@@ -25,7 +25,7 @@ interface Changing {
 export function renderQualityMenu(
   hls: Hls,
   renditions: RenditionList,
-  changing: Changing | null,
+  changing: BroadcastUpdates | null,
 ): () => void {
   let offered: readonly { level: Level; size: Size }[] = [];
   /** Sizes by the master playlist since the encoder changed its resolution. */

@@ -7,7 +7,7 @@ import { createRealTime } from './real-time.ts';
 needsOwnProcess();
 
 /** Returns an error as the server's rejection raises it. */
-function refusal(mayPass: boolean): Error {
+function createRejection(mayPass: boolean): Error {
   return Object.assign(new Error('not shown'), { mayPass });
 }
 
@@ -73,7 +73,7 @@ test('real time is not requested before the viewer chooses it', async (t) => {
 test('an unavailable or full server is retried with growing delays while other media plays', async (t) => {
   const { realTime, state, wanted, answer, attach, pass } = setUp(t);
   realTime.toggle();
-  for (const error of [refusal(true), new TypeError('Failed to fetch')]) {
+  for (const error of [createRejection(true), new TypeError('Failed to fetch')]) {
     answer.error = error;
     assert.equal(await attach(), false);
   }
@@ -96,7 +96,7 @@ test('an unavailable or full server is retried with growing delays while other m
 test('playback continues while real time is unreachable, and an inactive viewer is not interrupted', async (t) => {
   const { realTime, state, answer, attach, pass } = setUp(t);
   realTime.toggle();
-  answer.error = refusal(true);
+  answer.error = createRejection(true);
   await attach();
   answer.error = null;
   state.isReached = false;
@@ -117,7 +117,7 @@ test('playback continues while real time is unreachable, and an inactive viewer 
 test('a permanent rejection turns real time off', async (t) => {
   const { realTime, state, wanted, answer, attach, pass } = setUp(t);
   realTime.toggle();
-  answer.error = refusal(false);
+  answer.error = createRejection(false);
   assert.equal(await attach(), false);
   await pass(120_000);
   assert.deepEqual([wanted, state.refused, state.asked], [[true, false], 1, 1]);

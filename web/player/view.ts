@@ -73,7 +73,7 @@ const PANEL = `
 <p class="player-panel-message"></p>`;
 
 /** Phases without a panel, in which the video and its controls are visible. */
-const PICTURE: ReadonlySet<Phase> = new Set(['live', 'interrupted']);
+const PHASES_WITH_VIDEO: ReadonlySet<Phase> = new Set(['live', 'interrupted']);
 
 export interface View {
   stage: HTMLElement;
@@ -128,7 +128,7 @@ export function createView(host: HTMLElement, label: string, kind: Kind): View {
       const isOffline = phase === 'reconnecting' && !navigator.onLine;
       const text = isAhead ? startMessage(startsAt) : isOffline ? NO_NETWORK : words.message;
       stage.dataset.phase = phase;
-      controller.toggleAttribute('inert', !PICTURE.has(phase));
+      controller.toggleAttribute('inert', !PHASES_WITH_VIDEO.has(phase));
       retry.hidden = phase !== 'failed';
       setText(state, isAhead ? 'Scheduled' : words.state);
       setText(message, text);

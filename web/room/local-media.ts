@@ -1,8 +1,8 @@
 import type { TrackSource } from './client/media-engine.ts';
 import { type Device, deviceProblem } from './messages.ts';
 
-const PICTURE = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
-const KEPT = 'marquee-room-devices';
+const VIDEO_CONSTRAINTS = { width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } };
+const DEVICES_STORAGE_KEY = 'marquee-room-devices';
 
 const KINDS = { CAMERA: 'videoinput', MICROPHONE: 'audioinput' } as const;
 
@@ -123,7 +123,7 @@ export class LocalMedia {
   #choose(device: Device, deviceId: string): void {
     this.#chosen[device] = deviceId;
     try {
-      localStorage.setItem(KEPT, JSON.stringify(this.#chosen));
+      localStorage.setItem(DEVICES_STORAGE_KEY, JSON.stringify(this.#chosen));
     } catch {
       // Storage is unavailable: the choice is lost when the page is left.
     }
@@ -154,7 +154,7 @@ async function ask(device: Device, deviceId: string | undefined): Promise<MediaS
   const choice = deviceId === undefined ? {} : { deviceId: { exact: deviceId } };
   const stream = await navigator.mediaDevices.getUserMedia(
     device === 'CAMERA'
-      ? { video: { ...PICTURE, ...choice } }
+      ? { video: { ...VIDEO_CONSTRAINTS, ...choice } }
       : { audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true, ...choice } },
   );
   const [track] = stream.getTracks();
@@ -164,7 +164,7 @@ async function ask(device: Device, deviceId: string | undefined): Promise<MediaS
 
 function readChoice(): Partial<Record<Device, string>> {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem(KEPT) ?? '{}');
+    const kept: unknown = JSON.parse(localStorage.getItem(DEVICES_STORAGE_KEY) ?? '{}');
     if (typeof kept !== 'object' || kept === null) return {};
     const choice: Partial<Record<Device, string>> = {};
     if ('CAMERA' in kept && typeof kept.CAMERA === 'string') choice.CAMERA = kept.CAMERA;

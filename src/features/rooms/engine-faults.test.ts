@@ -16,7 +16,7 @@ import {
 } from './index.ts';
 
 /** Creates an engine that records its calls and fails on request. */
-function madeUpEngine() {
+function createFakeEngine() {
   const calls: string[] = [];
   const people: EngineParticipant[] = [];
   const listeners: ((event: RoomEngineEvent) => void)[] = [];
@@ -58,7 +58,7 @@ function madeUpEngine() {
   return { engine, state };
 }
 
-const { engine, state } = madeUpEngine();
+const { engine, state } = createFakeEngine();
 const { calls } = state;
 const gateway = fastify();
 const clock = new TestClock('2026-11-20T09:00:00.000Z');

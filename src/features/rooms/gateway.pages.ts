@@ -28,7 +28,7 @@ const STOP_MS = 2000;
 type OfRoom = FastifyRequest<{ Params: { roomId: string } }>;
 
 /** Credentials of a client: a token that admits it, a resume token, or the reason why neither is valid. */
-interface Shown {
+interface ClientCredentials {
   grant: RoomGrant | null;
   participantId: string | null;
   refusal: CloseReason;
@@ -131,9 +131,9 @@ class RoomGateway {
     }
   }
 
-  #read(roomId: string, request: OfRoom): Shown {
+  #read(roomId: string, request: OfRoom): ClientCredentials {
     const { tokens, isOwnOrigin } = this.#deps;
-    const shown: Shown = { grant: null, participantId: null, refusal: 'BAD_TOKEN' };
+    const shown: ClientCredentials = { grant: null, participantId: null, refusal: 'BAD_TOKEN' };
     for (const text of requestedSubprotocols(request).filter((name) => name !== PROTOCOL)) {
       shown.participantId ??= tokens.readResume(text, roomId);
       const grant = tokens.read(text, roomId);
@@ -144,7 +144,7 @@ class RoomGateway {
     return shown;
   }
 
-  async #seat(roomId: string, shown: Shown, connection: Connection): Promise<ParticipantRow> {
+  async #seat(roomId: string, shown: ClientCredentials, connection: Connection): Promise<ParticipantRow> {
     const { entrance, relay } = this.#deps;
     const id = { connectionId: connection.id, nodeId: relay.nodeId };
     if (shown.participantId !== null) {

@@ -13,7 +13,7 @@ const HEARTBEAT = 3;
 const PING = 10;
 const RECONCILE_MS = 30_000;
 
-interface Held {
+interface NodeConnections {
   rooms: ReadonlyMap<string, LocalRoom>;
   open: ReadonlySet<Connection>;
 }
@@ -21,7 +21,7 @@ interface Held {
 /** Creates the periodic work of a node while people are connected to it (docs/decisions/rooms.md#nodes). */
 export function createNodeHeartbeat(
   deps: Pick<RoomGatewayDeps, 'db' | 'bus' | 'clock' | 'log' | 'relay'>,
-  { rooms, open }: Held,
+  { rooms, open }: NodeConnections,
 ): { begin(): Promise<void>; stop(): Promise<void> } {
   const { db, bus, clock, log, relay } = deps;
   let timer: NodeJS.Timeout | undefined;

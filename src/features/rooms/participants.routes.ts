@@ -7,7 +7,7 @@ import type { Caller } from '../../kernel/access.ts';
 import type { CursorCodec } from '../../kernel/cursor.ts';
 import { VALUES } from '../../platform/db/tables.generated.ts';
 import type { RoomModeration } from './moderation.service.ts';
-import { Gone, MuteIn, Participant, toGone, toParticipant } from './schemas.ts';
+import { MuteIn, Participant, RemovedParticipant, toParticipant, toRemovedParticipant } from './schemas.ts';
 import type { Rooms } from './service.ts';
 
 const Id = IdParams('room', 'room');
@@ -60,10 +60,10 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       query: Type.Object({
         ban: Type.Boolean({ default: true, description: 'Whether to ban the participant from rejoining.' }),
       }),
-      reply: { status: 200, schema: Gone },
+      reply: { status: 200, schema: RemovedParticipant },
       async handler({ caller }, { params, query }) {
         await moderation.kick(placeOf(caller, params), params.identity, query.ban);
-        return toGone(params.identity);
+        return toRemovedParticipant(params.identity);
       },
     }),
     defineRoute({
@@ -74,10 +74,10 @@ export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[]
       summary: 'Lift a room ban',
       description: 'The identity can get new tokens, and its existing tokens are valid again.',
       params: OnePerson,
-      reply: { status: 200, schema: Gone },
+      reply: { status: 200, schema: RemovedParticipant },
       async handler({ caller }, { params }) {
         await moderation.unban(placeOf(caller, params), params.identity);
-        return toGone(params.identity);
+        return toRemovedParticipant(params.identity);
       },
     }),
     ...personRoutes({ moderation }),
@@ -123,10 +123,10 @@ function personRoutes({ moderation }: Pick<Deps, 'moderation'>): Route[] {
       summary: 'Reject a waiting participant',
       description: 'The person can ask again. Use kick to ban them.',
       params: OnePerson,
-      reply: { status: 200, schema: Gone },
+      reply: { status: 200, schema: RemovedParticipant },
       async handler({ caller }, { params }) {
         await moderation.deny(placeOf(caller, params), params.identity);
-        return toGone(params.identity);
+        return toRemovedParticipant(params.identity);
       },
     }),
   ];

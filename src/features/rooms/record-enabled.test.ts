@@ -11,15 +11,15 @@ import { ROOM_RECORDER_TOPIC } from './index.ts';
 let stub: LivekitStub;
 let app: TestApp;
 /** Second process that locks the rows which the other one waits for. */
-let beside: TestApp;
+let otherApp: TestApp;
 before(async () => {
   stub = await startLivekitStub();
   const options = { env: stub.env, rooms: { name: 'livekit', lack: null } as const };
   app = await startTestApp(options);
-  beside = await startTestApp({ ...options, beside: app });
+  otherApp = await startTestApp({ ...options, beside: app });
 });
 after(async () => {
-  await beside.close();
+  await otherApp.close();
   await app.close();
   stub.close();
 });
@@ -62,7 +62,7 @@ test('recordEnabled false ends the recording until it is started again', async (
 test('a start that read recordEnabled before it became false records nothing', async () => {
   const { id, ada, call } = await recordable();
   const [start] = await withLockContention(
-    beside.container.sql,
+    otherApp.container.sql,
     (tx) => tx`update room set record_enabled = false where id = ${id}`,
     [() => call('POST', '/recording/start')],
   );

@@ -35,7 +35,7 @@ interface Deps {
   log: Logger;
 }
 
-interface Followed extends RelayFollower {
+interface FollowedRoom extends RelayFollower {
   sinceMs: number;
   seen: Set<string>;
   reading: Promise<void> | null;
@@ -49,7 +49,7 @@ const MAX_SEEN = 5000;
 
 export function createRoomRelay({ db, bus, clock, log }: Deps): RoomRelay {
   const nodeId = newId('nod');
-  const followed = new Map<string, Followed>();
+  const followed = new Map<string, FollowedRoom>();
   const listeners: ((ref: string, to: string, signal: Signal) => void)[] = [];
 
   const post = (roomId: string, recipient: string | null, body: object) => {
@@ -60,7 +60,7 @@ export function createRoomRelay({ db, bus, clock, log }: Deps): RoomRelay {
       (error: unknown) => log.warn({ err: error, roomId }, 'a message to another node was lost'),
     );
   };
-  const take = (roomId: string, room: Followed, { id, recipient, body }: repository.MessageRow) => {
+  const take = (roomId: string, room: FollowedRoom, { id, recipient, body }: repository.MessageRow) => {
     if (room.seen.has(id)) return;
     if (room.seen.size >= MAX_SEEN) room.seen.clear();
     room.seen.add(id);
@@ -69,7 +69,7 @@ export function createRoomRelay({ db, bus, clock, log }: Deps): RoomRelay {
     if (recipient === null) return room.take(message);
     for (const listener of listeners) listener(roomId, recipient, { ...message });
   };
-  const read = async (roomId: string, room: Followed) => {
+  const read = async (roomId: string, room: FollowedRoom) => {
     room.isDirty = false;
     const since = dateFromMs(Math.max(room.sinceMs, clock.ms() - LATE_MS));
     for (const row of await repository.messagesSince(db, roomId, nodeId, since)) take(roomId, room, row);

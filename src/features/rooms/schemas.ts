@@ -226,7 +226,7 @@ export const MuteIn = namedSchema(
   { kind: 'AUDIO' },
 );
 
-export const Gone = namedSchema(
+export const RemovedParticipant = namedSchema(
   'RoomIdentity',
   Type.Object({
     id: Type.String({ description: 'Identity of the participant.' }),
@@ -236,7 +236,7 @@ export const Gone = namedSchema(
   { id: 'customer-17', identity: 'customer-17', deleted: true },
 );
 
-export function toGone(identity: string): Static<typeof Gone> {
+export function toRemovedParticipant(identity: string): Static<typeof RemovedParticipant> {
   return { id: identity, identity, deleted: true };
 }
 

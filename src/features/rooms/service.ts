@@ -170,10 +170,10 @@ async function create(deps: Deps, workspaceId: string, input: RoomIn): Promise<R
   const row = await events.transaction(async (tx, append) => {
     const now = clock.now();
     refuseTimes(input, now);
-    const most = await refuseSize(deps, tx, workspaceId, input.maxParticipants);
+    const peakOccupancy = await refuseSize(deps, tx, workspaceId, input.maxParticipants);
     const made = await repository.insertRoom(tx, {
       ...DEFAULTS,
-      max_participants: most,
+      max_participants: peakOccupancy,
       ...columnsOf(input),
       name: input.name,
       id: newId('room', clock),
@@ -237,8 +237,8 @@ async function refuseSize(
 ): Promise<number> {
   const { plan } = await getWorkspaceOwner(db, workspaceId);
   const { roomParticipants } = PLANS[plan];
-  const most = Math.min(roomParticipants, engineMax());
-  if (wanted === undefined || wanted <= most) return wanted ?? most;
+  const peakOccupancy = Math.min(roomParticipants, engineMax());
+  if (wanted === undefined || wanted <= peakOccupancy) return wanted ?? peakOccupancy;
   if (wanted > roomParticipants) {
     throw quotaExceeded(
       { workspaceId, resource: 'ROOM_PARTICIPANTS' },

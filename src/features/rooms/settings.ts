@@ -21,10 +21,10 @@ export const DEFAULTS = {
   metadata: {},
 };
 
-type Given = { [K in keyof RoomChange]: Exclude<RoomChange[K], undefined> };
+type RoomColumns = { [K in keyof RoomChange]: Exclude<RoomChange[K], undefined> };
 
 /** Returns the columns of the fields in the input, and no others. */
-export function columnsOf(input: RoomPatch): Given {
+export function columnsOf(input: RoomPatch): RoomColumns {
   const { permissionsDefault: allowed = {} } = input;
   const change: RoomChange = {
     name: input.name,

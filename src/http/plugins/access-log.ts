@@ -18,7 +18,7 @@ export function accessLog(app: FastifyInstance, ports: Pick<HttpPorts, 'accessLo
 /** Longer than every id: a key or a token at an address that is almost right. */
 const SECRET = /[\w-]{40,}/g;
 const SECRET_LENGTH = 40;
-const MOST_LOGGED = 500;
+const MAX_LOGGED_CHARACTERS = 500;
 
 /**
  * The path without its query, and as its pattern where a parameter called `token` makes it a secret; elsewhere
@@ -30,7 +30,7 @@ export function redactPath(request: FastifyRequest): string {
   const { originalUrl } = request;
   const end = originalUrl.indexOf('?');
   const path = end === -1 ? originalUrl : originalUrl.slice(0, end);
-  return hasLongPart(path) ? path.replace(SECRET, '*').slice(0, MOST_LOGGED) : path;
+  return hasLongPart(path) ? path.replace(SECRET, '*').slice(0, MAX_LOGGED_CHARACTERS) : path;
 }
 
 /** Returns null when no parameter has this name. Fastify creates `routeOptions` on each access. */
@@ -43,7 +43,7 @@ function secretPattern(request: FastifyRequest): string | null {
 
 /** Only in such a path can a secret be: to look for it costs more than the rest of a line. */
 function hasLongPart(path: string): boolean {
-  if (path.length > MOST_LOGGED) return true;
+  if (path.length > MAX_LOGGED_CHARACTERS) return true;
   for (let start = 0, end = 0; start < path.length; start = end + 1) {
     end = path.indexOf('/', start);
     if (end === -1) end = path.length;

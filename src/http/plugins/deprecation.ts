@@ -48,7 +48,7 @@ export function deprecation(app: FastifyInstance, options: Options): void {
     reply.header('Deprecation', `@${midnight(deprecated.since) / 1000}`);
     reply.header('Sunset', dateFromMs(sunset).toUTCString());
     reply.header('Link', links(deprecated, basePath));
-    if (clock.ms() >= sunset) request.gone = refusal(deprecated, basePath);
+    if (clock.ms() >= sunset) request.gone = sunsetError(deprecated, basePath);
     done();
   });
   app.addHook('onResponse', (request, _reply, done) => {
@@ -66,7 +66,7 @@ function links({ successor }: Deprecation, basePath: string): string {
   return successor === null ? changelog : `${changelog}, <${basePath}${successor}>; rel="successor-version"`;
 }
 
-function refusal({ sunset, successor, code }: Deprecation, basePath: string): AppError {
+function sunsetError({ sunset, successor, code }: Deprecation, basePath: string): AppError {
   const instead = successor === null ? '' : ` Use ${basePath}${successor}.`;
   return new AppError(code, { message: `This endpoint was removed on ${sunset}.${instead}` });
 }

@@ -170,7 +170,7 @@ describe('a session of the dashboard', () => {
 });
 
 /** The gate decides before the scope does. */
-const GATE_REFUSAL = {
+const GATE_ERROR = {
   'finance-read': 'FINANCIAL_SCOPE_REQUIRED',
   'finance-write': 'FINANCIAL_SCOPE_REQUIRED',
   owner: 'OWNER_SCOPE_REQUIRED',
@@ -182,7 +182,7 @@ const GATE_REFUSAL = {
 /** The one permission of the key that has a list. */
 const ELSEWHERE = 'imports:write';
 /** Permissions of that key, including implied read access to own content that its list does not name. */
-const HELD = new Set([
+const HELD_PERMISSIONS = new Set([
   ...[ELSEWHERE, 'imports:read'],
   ...['videos:read', 'streams:read', 'restreams:read', 'rooms:read'],
 ]);
@@ -219,14 +219,14 @@ describe('every declared endpoint', () => {
       // The body names the key that the request concerns, so the body is validated first.
       if (route.ownKey !== undefined) continue;
       const answer = (await call(route, keys.reader)).assertRateLimited(true);
-      answer.assertError(route.gate === null ? 'INSUFFICIENT_SCOPE' : GATE_REFUSAL[route.gate]);
+      answer.assertError(route.gate === null ? 'INSUFFICIENT_SCOPE' : GATE_ERROR[route.gate]);
     }
   });
 
   test('a key with a permission list goes nowhere that asks for another', async () => {
     for (const route of routes) {
       if (route.auth !== 'key' || route.permission === null || route.gate !== null) continue;
-      if (HELD.has(route.permission)) continue;
+      if (HELD_PERMISSIONS.has(route.permission)) continue;
       (await call(route, keys.other)).assertError('PERMISSION_DENIED').assertRateLimited(true);
     }
   });

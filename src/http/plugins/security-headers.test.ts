@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => app.close());
 
-function assertKeptBack({ headers }: Pick<TestResponse, 'headers'>, what: string): void {
+function assertNotCacheable({ headers }: Pick<TestResponse, 'headers'>, what: string): void {
   assert.equal(headers['cache-control'], 'no-store', what);
   assert.equal(headers['x-content-type-options'], 'nosniff', what);
 }
@@ -21,8 +21,8 @@ test('no cache keeps an answer of the API, and no browser guesses its type', asy
   for (const { method, path, reply } of apiRoutes(app.container, () => true)) {
     const query = reply.envelope === 'events' ? '?type=no.such' : '';
     const address = path.replace(/\{\w+\}/g, 'some-id') + query;
-    assertKeptBack(await app.request(method, address, { key }), `${method} ${path}`);
-    assertKeptBack(await app.request(method, address), `${method} ${path} without a key`);
+    assertNotCacheable(await app.request(method, address, { key }), `${method} ${path}`);
+    assertNotCacheable(await app.request(method, address), `${method} ${path} without a key`);
   }
 });
 
@@ -42,11 +42,11 @@ test('nor one that carries a secret', async () => {
     ['POST', '/me/webhooks', hook],
     ['POST', '/upload', { filename: 'a.mp4', sizeBytes: 10 }],
   ];
-  assertKeptBack(made, 'POST /streams');
+  assertNotCacheable(made, 'POST /streams');
   for (const [method, path, body] of secrets) {
     const answer = await app.request(method, path, { key, ...(body && { body }) });
     assert.ok(answer.status < 300, `${path}: ${answer.text}`);
-    assertKeptBack(answer, path);
+    assertNotCacheable(answer, path);
   }
   assert.ok(account.email !== person.email);
 });
@@ -58,9 +58,9 @@ test('rejections before the API are not cached either', async () => {
     ['GET', '/%zz'],
     ['OPTIONS', '/streams'],
   ];
-  for (const [method, path] of odd) assertKeptBack(await app.request(method, path), `${method} ${path}`);
+  for (const [method, path] of odd) assertNotCacheable(await app.request(method, path), `${method} ${path}`);
   const socket = await openRawSocket(app.port);
-  assertKeptBack(await socket.exchange('GET /api/v1/health HTTP/1.1\r\nbad header\r\n\r\n'), 'not HTTP');
+  assertNotCacheable(await socket.exchange('GET /api/v1/health HTTP/1.1\r\nbad header\r\n\r\n'), 'not HTTP');
   socket.close();
 });
 

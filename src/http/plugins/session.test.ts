@@ -337,7 +337,7 @@ describe('gates', () => {
       called.add(route.operationId);
       const code = answer.status < 400 ? 'ok' : String(answer.at('error.code') ?? answer.at('error'));
       if (route.gate === 'admin') assert.equal(code, 'ADMIN_ONLY', route.operationId);
-      else assert.ok(!REFUSALS.includes(code) && answer.status < 500, `${route.operationId}: ${code}`);
+      else assert.ok(!REJECTION_CODES.includes(code) && answer.status < 500, `${route.operationId}: ${code}`);
     }
     assert.ok(called.has('mails.list'));
   });
@@ -355,7 +355,7 @@ describe('gates', () => {
   });
 });
 
-const REFUSALS = [
+const REJECTION_CODES = [
   'UNAUTHORIZED',
   'ADMIN_ONLY',
   'OWNER_SCOPE_REQUIRED',

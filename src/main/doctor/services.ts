@@ -21,7 +21,7 @@ import {
   warning,
 } from './check-result.ts';
 
-const LOOK_MS = 5000;
+const PROBE_TIMEOUT_MS = 5000;
 const OLDEST_POSTGRES = 15;
 
 const database: Check = async ({ database: found, clock }) => {
@@ -76,7 +76,7 @@ const site: Check = async ({ config, clock, isRunning }) => {
   const remedy = 'check the proxy, the firewall, and PUBLIC_URL';
   try {
     const sentMs = clock.ms();
-    const { status, timeMs, certificateEndsMs } = await probe(`${origin}/healthz`, LOOK_MS);
+    const { status, timeMs, certificateEndsMs } = await probe(`${origin}/healthz`, PROBE_TIMEOUT_MS);
     const whose = `the certificate of ${origin}`;
     const ends = certificateEndsMs;
     if (ends !== null) findings.push(checkCertificateExpiry('site-certificate', whose, ends, clock));

@@ -7,7 +7,7 @@ import {
 import type { OptionalModule } from '../core.ts';
 import { INTERVALS } from '../feature-module.ts';
 
-const LOOK_MS = 20 * INTERVALS.second;
+const POLL_MS = 20 * INTERVALS.second;
 
 export const calendars: OptionalModule = {
   build(core) {
@@ -17,7 +17,7 @@ export const calendars: OptionalModule = {
     return {
       routes: () => calendarRoutes({ feed, externals, cursors }),
       pages: () => [feedPage(feed)],
-      tasks: () => [{ name: 'external calendars', everyMs: LOOK_MS, run: () => externals.readDue() }],
+      tasks: () => [{ name: 'external calendars', everyMs: POLL_MS, run: () => externals.readDue() }],
     };
   },
 };

@@ -67,14 +67,14 @@ type Needs = BaseContext &
   };
 
 /** Snapshots for viewers. */
-interface Shown {
+interface PlaybackSnapshots {
   streams: Snapshots<StreamSnapshot>;
   videos: Snapshots<VideoSnapshot>;
   recordings: Snapshots<readonly string[]>;
 }
 
 interface Gives {
-  snapshots: Shown;
+  snapshots: PlaybackSnapshots;
   viewers: Viewers;
 }
 
@@ -82,7 +82,7 @@ interface Gives {
 export function playbackPart(needs: Needs): ModuleWithExports<Gives> {
   const { config, log, playbackTokens: tokens } = needs;
   const sessions = createPlaybackSessions(needs);
-  const snapshots: Shown = {
+  const snapshots: PlaybackSnapshots = {
     streams: createSnapshots(createStreamSnapshots(needs), STREAM_ID),
     videos: createSnapshots(createVideoSnapshots(needs), VIDEO_ID),
     recordings: createSnapshots(

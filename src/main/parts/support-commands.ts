@@ -35,10 +35,10 @@ const prioritise = {
 export const supportCommands = [list, show, reply, resolve, close, prioritise];
 
 /** The oldest of the list: they have waited longest. */
-const SHOWN = 500;
+const MAX_TICKETS = 500;
 const PAGE = {
-  fetchLimit: SHOWN,
-  limit: SHOWN,
+  fetchLimit: MAX_TICKETS,
+  limit: MAX_TICKETS,
   order: 'asc',
   after: null,
   createdAfter: null,

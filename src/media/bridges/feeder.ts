@@ -26,7 +26,7 @@ export interface FeederOptions {
   onEnd(error: PushError | PublisherReplacedError): void;
 }
 
-const WORDS: Readonly<Partial<Record<IngestEndReason, string>>> = {
+const END_REASON_MESSAGES: Readonly<Partial<Record<IngestEndReason, string>>> = {
   kicked:
     'The stream ended the publish session: it is disabled, its key was reset, or the media is not supported.',
   idle: 'The source stopped sending.',
@@ -111,7 +111,7 @@ export class Feeder {
   #ended(reason: IngestEndReason): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    const words = WORDS[reason] ?? `The publish session ended (${reason}).`;
+    const words = END_REASON_MESSAGES[reason] ?? `The publish session ended (${reason}).`;
     this.#options.onEnd(
       reason === 'replaced' ? new PublisherReplacedError() : new PushError('normal', words),
     );

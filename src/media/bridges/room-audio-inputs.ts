@@ -12,8 +12,8 @@ const PATIENCE = { waitMs: 60, settleMs: 0 };
 /** Audio buffered before it is played: packets arrive unevenly. */
 const HELD_MS = 60;
 /** Most audio buffered; more would be permanent delay, caused by clock drift and network bursts. */
-const MOST_HELD_MS = 300;
-const MOST_MISSED_MS = 5000;
+const MAX_HELD_MS = 300;
+const MAX_MISSED_MS = 5000;
 const MAX_PACKET_BYTES = 16 * 1024;
 const CLOCK_RATE = 48_000;
 
@@ -79,7 +79,7 @@ export class AudioInputs {
       voice.queue.push({ packet: payload, ms });
       voice.heldMs += ms;
     }
-    while (voice.heldMs > MOST_HELD_MS) voice.heldMs -= voice.queue.shift()?.ms ?? voice.heldMs;
+    while (voice.heldMs > MAX_HELD_MS) voice.heldMs -= voice.queue.shift()?.ms ?? voice.heldMs;
   }
 
   /** Gives a speaker without a slot that of the participant who has been silent longest. */
@@ -105,7 +105,7 @@ export class AudioInputs {
     const blocks: VoiceBlock[] = [];
     for (const [index, slot] of this.#slots.entries()) {
       // The mixer was paused for too long: the missed time is skipped.
-      if (toMs - slot.atMs > MOST_MISSED_MS) slot.atMs = toMs - STEP_MS;
+      if (toMs - slot.atMs > MAX_MISSED_MS) slot.atMs = toMs - STEP_MS;
       while (slot.atMs < toMs) {
         const { packet, ms } = next(slot.voice);
         blocks.push({ slot: index, atMs: slot.atMs, packet });

@@ -2,7 +2,7 @@ import type { Logger } from '../../platform/logger.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { assembleVideoFrames, type FrameAssembler, type MediaFrame } from '../rooms/compose/frames.ts';
 import { JitterBuffer } from '../rooms/compose/jitter-buffer.ts';
-import type { Box, Picture } from '../rooms/compose/layout.ts';
+import type { Box, FrameSize } from '../rooms/compose/layout.ts';
 import { parseRtp } from '../rooms/compose/rtp.ts';
 import { keyFrameSize } from '../rooms/compose/vp8.ts';
 import type { PositionedFrame } from './room-canvas.ts';
@@ -206,7 +206,7 @@ function newLayer(): Layer {
 }
 
 /** Returns the largest centered box that keeps the aspect ratio. */
-function within(place: Box, { width, height }: Picture): Box {
+function within(place: Box, { width, height }: FrameSize): Box {
   const scale = Math.min(place.width / width, place.height / height);
   const size = { width: even(width * scale), height: even(height * scale) };
   const [x, y] = [even((place.width - size.width) / 2), even((place.height - size.height) / 2)];

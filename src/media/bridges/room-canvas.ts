@@ -1,11 +1,11 @@
-import type { Box, Picture } from '../rooms/compose/layout.ts';
+import type { Box, FrameSize } from '../rooms/compose/layout.ts';
 
 /** Frame in the pixels of `yuv420p`: luma, then two chroma planes at half the size. */
-export interface Frame extends Picture {
+export interface Frame extends FrameSize {
   pixels: Buffer;
 }
 
-export function bytesOf({ width, height }: Picture): number {
+export function bytesOf({ width, height }: FrameSize): number {
   return (width * height * 3) / 2;
 }
 
@@ -16,7 +16,7 @@ export interface PositionedFrame {
 }
 
 /** Draws frames over a still background into memory of the caller. */
-export function composePicture(into: Frame, still: Buffer, pictures: readonly PositionedFrame[]): void {
+export function composeFrame(into: Frame, still: Buffer, pictures: readonly PositionedFrame[]): void {
   still.copy(into.pixels);
   for (const { frame, at } of pictures) {
     const box = clipped(at, into);
@@ -26,7 +26,7 @@ export function composePicture(into: Frame, still: Buffer, pictures: readonly Po
 }
 
 /** Returns the planes of a frame: their offset, stride, and subsampling factor. */
-function planesOf({ width, height }: Picture) {
+function planesOf({ width, height }: FrameSize) {
   const luma = width * height;
   return [
     { start: 0, stride: width, by: 1 },
@@ -35,7 +35,7 @@ function planesOf({ width, height }: Picture) {
   ];
 }
 
-function clipped(box: Box, { width, height }: Picture): Box {
+function clipped(box: Box, { width, height }: FrameSize): Box {
   return {
     x: box.x,
     y: box.y,

@@ -7,17 +7,17 @@ import {
   opusEntry,
   trackIds,
 } from '../protocols/matroska/writer.ts';
-import type { Picture } from '../rooms/compose/layout.ts';
+import type { FrameSize } from '../rooms/compose/layout.ts';
 
 /** Track number of the video; audio tracks follow. */
-const PICTURES = 1;
+const VIDEO_TRACK = 1;
 const SEC_NS = 1_000_000_000;
 const KEY_FLAG = 0x80;
 /** Bytes of a block's header: track, time and flags. */
 const BLOCK_HEAD_BYTES = 4;
 
 /** Builds the header of the encoder's input: raw video, and audio as coded by browsers (RFC 9559). */
-export function mixHead(picture: Picture & { fps: number }, voices: number): Buffer {
+export function mixHead(picture: FrameSize & { fps: number }, voices: number): Buffer {
   const video = element(ID.video, [
     number(ID.pixelWidth, picture.width),
     number(ID.pixelHeight, picture.height),
@@ -25,8 +25,8 @@ export function mixHead(picture: Picture & { fps: number }, voices: number): Buf
   ]);
   const everyNs = number(ID.defaultDuration, SEC_NS / picture.fps);
   return matroskaHead([
-    element(ID.trackEntry, [...trackIds(PICTURES, 1, 'V_UNCOMPRESSED'), everyNs, video]),
-    ...Array.from({ length: voices }, (_, index) => opusEntry(PICTURES + 1 + index)),
+    element(ID.trackEntry, [...trackIds(VIDEO_TRACK, 1, 'V_UNCOMPRESSED'), everyNs, video]),
+    ...Array.from({ length: voices }, (_, index) => opusEntry(VIDEO_TRACK + 1 + index)),
   ]);
 }
 
@@ -42,11 +42,11 @@ export interface VoiceBlock {
  */
 export function mixCluster(atMs: number, voices: readonly VoiceBlock[], pictureBytes: number | null): Buffer {
   const blocks = voices.map(({ slot, atMs: voiceMs, packet }) =>
-    element(ID.simpleBlock, [blockHead(PICTURES + 1 + slot, voiceMs - atMs), packet]),
+    element(ID.simpleBlock, [blockHead(VIDEO_TRACK + 1 + slot, voiceMs - atMs), packet]),
   );
   const content = [number(ID.clusterTimestamp, atMs), ...blocks];
   if (pictureBytes === null) return element(ID.cluster, content);
-  const block = element(ID.simpleBlock, [blockHead(PICTURES, 0)]);
+  const block = element(ID.simpleBlock, [blockHead(VIDEO_TRACK, 0)]);
   const head = Buffer.concat([...content, block]);
   // The pixels are not copied, but the sizes include them.
   sizeOf(head, head.length - block.length + idOf(ID.simpleBlock).length, BLOCK_HEAD_BYTES + pictureBytes);

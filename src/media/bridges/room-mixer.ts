@@ -10,10 +10,10 @@ import { MAX_ACTIVE_SPEAKERS } from './room-audio-inputs.ts';
 import { bytesOf, type Frame } from './room-canvas.ts';
 import { mixCluster, mixHead, type VoiceBlock } from './room-matroska.ts';
 
-export const PICTURE = { width: 1280, height: 720 };
+export const FRAME_SIZE = { width: 1280, height: 720 };
 export const FPS = 25;
 /** Frames on their way to the encoder; further ones are dropped because it is behind. */
-const MOST_PICTURES = 4;
+const MAX_QUEUED_FRAMES = 4;
 const STOP_GRACE_MS = 1000;
 const BITRATE_KBPS = 2500;
 
@@ -47,10 +47,10 @@ export async function startRoomMixer(
     },
   });
   const stdin = await given.promise;
-  stdin.write(mixHead({ ...PICTURE, fps: FPS }, MAX_ACTIVE_SPEAKERS));
-  const free: Frame[] = Array.from({ length: MOST_PICTURES }, () => ({
-    ...PICTURE,
-    pixels: Buffer.alloc(bytesOf(PICTURE)),
+  stdin.write(mixHead({ ...FRAME_SIZE, fps: FPS }, MAX_ACTIVE_SPEAKERS));
+  const free: Frame[] = Array.from({ length: MAX_QUEUED_FRAMES }, () => ({
+    ...FRAME_SIZE,
+    pixels: Buffer.alloc(bytesOf(FRAME_SIZE)),
   }));
   let isStopped = false;
   const failed = child.exited.then(({ stderr }): never => {

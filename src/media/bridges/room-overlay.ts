@@ -6,7 +6,7 @@ import { spawnFfmpeg } from '../ffmpeg/process.ts';
 import type { FfmpegProgram } from '../ffmpeg/program.ts';
 import { findFont } from '../rooms/compose/font.ts';
 import { captionOf, stillArgs } from '../rooms/compose/graph.ts';
-import type { Box, Picture } from '../rooms/compose/layout.ts';
+import type { Box, FrameSize } from '../rooms/compose/layout.ts';
 import { bytesOf } from './room-canvas.ts';
 
 /** Tile of the frame, labeled with the name of its participant. */
@@ -31,7 +31,7 @@ export interface OverlayRenderer {
 /** @param dir that names are put into for a moment, for the program to read. */
 export async function createStillPainter(
   { ffmpeg, dir, log }: { ffmpeg: FfmpegProgram; dir: string; log: Logger },
-  picture: Picture,
+  picture: FrameSize,
 ): Promise<OverlayRenderer> {
   const font = await findFont();
   return {

@@ -13,7 +13,7 @@ export interface VisibleParticipant<C> {
 }
 
 /** Participants in one frame: each needs a decoder process. */
-const MOST_PEOPLE = 9;
+const MAX_VISIBLE_PARTICIPANTS = 9;
 
 /** Returns the participants in the frame, and their sizes. @param speaking identity of the last speaker. */
 export function participantsInFrame<C>(
@@ -27,7 +27,7 @@ export function participantsInFrame<C>(
   const ranked = people.toSorted((a, b) => rank(a) - rank(b));
   if (layout === 'SINGLE')
     return { people: screen === null ? ranked.slice(0, 1) : [], screen, speaker: null };
-  const most = new Set(ranked.slice(0, MOST_PEOPLE));
+  const most = new Set(ranked.slice(0, MAX_VISIBLE_PARTICIPANTS));
   const shown = people.filter((one) => most.has(one));
   const index = shown.findIndex(({ identity }) => identity === speaking);
   const speaker = layout === 'SPEAKER' && shown.length > 1 ? Math.max(0, index) : null;

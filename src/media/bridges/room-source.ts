@@ -9,8 +9,8 @@ import { openRoomTap, type RoomTap, type TappedTrack } from '../rooms/janus/tap.
 import { LiveLane } from './live-playout.ts';
 import { AudioInputs } from './room-audio-inputs.ts';
 import { RoomCamera } from './room-camera.ts';
-import { bytesOf, composePicture, type PositionedFrame } from './room-canvas.ts';
-import { FPS, PICTURE, type RoomMixer, startRoomMixer } from './room-mixer.ts';
+import { bytesOf, composeFrame, type PositionedFrame } from './room-canvas.ts';
+import { FPS, FRAME_SIZE, type RoomMixer, startRoomMixer } from './room-mixer.ts';
 import { createStillPainter, type NamedTile } from './room-overlay.ts';
 import { type BridgeLayout, participantsInFrame, type VisibleParticipant } from './room-scene.ts';
 import type { SourceContext } from './source.ts';
@@ -95,7 +95,7 @@ class Stage {
   readonly #bornMs = performance.now();
   #view: RoomView;
   #tap: RoomTap | null = null;
-  #still: Buffer = Buffer.alloc(bytesOf(PICTURE), 128);
+  #still: Buffer = Buffer.alloc(bytesOf(FRAME_SIZE), 128);
   #shown: RoomCamera[] = [];
   /** Key of the scene the frame was laid out for. */
   #laidOut = '';
@@ -115,7 +115,7 @@ class Stage {
 
   async open(): Promise<void> {
     const { ffmpeg, dir, log, linkFile, roomId } = this.#options;
-    const painter = await createStillPainter({ ffmpeg, dir, log }, PICTURE);
+    const painter = await createStillPainter({ ffmpeg, dir, log }, FRAME_SIZE);
     const look = () => this.#look(painter.paint);
     await look();
     this.#tap = await openRoomTap({
@@ -197,11 +197,11 @@ class Stage {
     const { cast, key } = this.#cast();
     if (key === this.#laidOut) return;
     this.#isPainting = true;
-    const tiles = tilesOf(cast, PICTURE);
+    const tiles = tilesOf(cast, FRAME_SIZE);
     const named = tiles.map((tile) => ({ ...tile, isSeen: tile.camera !== null }));
     const card = tilesOf(
       { people: [{ name: this.#view.name, camera: null }], screen: null, speaker: null },
-      PICTURE,
+      FRAME_SIZE,
     );
     const still = await paint(named.length > 0 ? named : card.map((tile) => ({ ...tile, isSeen: false })));
     this.#isPainting = false;
@@ -263,7 +263,7 @@ class Stage {
       const placed = this.#shown
         .map((camera) => camera.picture())
         .filter((one): one is PositionedFrame => one !== null);
-      composePicture(picture, this.#still, placed);
+      composeFrame(picture, this.#still, placed);
     }
     this.#mixer.write(atMs, this.#voices.until(atMs), picture);
   }

@@ -69,7 +69,7 @@ async function collect(
     const path = join(dir, `run-${index}.mp4`);
     const init = await initOf(options, streamId, run);
     if (init === null) return null;
-    if (!hasPictures(init)) continue;
+    if (!hasVideoTrack(init)) continue;
     if (!(await write(options, streamId, { init, run, path }))) return null;
     found.parts.push(path);
     found.segments.push(...run);
@@ -136,7 +136,7 @@ async function initOf(
   return first === undefined ? null : read(options, placeOf(streamId, first, INIT));
 }
 
-function hasPictures(init: Buffer): boolean {
+function hasVideoTrack(init: Buffer): boolean {
   const moov = boxesIn(init).find(({ type }) => type === 'moov');
   return boxesIn(init, moov).some((trak) => {
     const hdlr = trak.type === 'trak' ? boxInside(init, trak, 'mdia', 'hdlr') : null;

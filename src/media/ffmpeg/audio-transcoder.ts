@@ -13,7 +13,7 @@ export interface AudioTranscoder {
   stop(): Promise<void>;
 }
 
-interface SoundCoding {
+interface AudioTranscoderOptions {
   /** How its input is read: the last of it is the guard. */
   input: readonly string[];
   /** Encoder and container options of the output, which is stereo at 48 kHz. */
@@ -25,12 +25,12 @@ interface SoundCoding {
 
 const STOP_GRACE_MS = 500;
 /** Bytes buffered for a program that does not keep up. */
-const MOST_WAITING_BYTES = 2 ** 18;
+const MAX_QUEUED_BYTES = 2 ** 18;
 
 /** Starts it, and keeps the timestamps of the written audio continuous. */
 export async function startAudioTranscoder(
   { ffmpeg, log }: { ffmpeg: FfmpegProgram; log: Logger },
-  { input, output, onBytes, complaint }: SoundCoding,
+  { input, output, onBytes, complaint }: AudioTranscoderOptions,
 ): Promise<AudioTranscoder> {
   const program = await ffmpeg.guard.start(ffmpeg.bin, liveLimits(0), { reads: [], writes: null });
   const given = Promise.withResolvers<Writable>();
@@ -48,7 +48,7 @@ export async function startAudioTranscoder(
   return {
     gone: child.exited,
     write(bytes) {
-      if (stdin.writableLength <= MOST_WAITING_BYTES && !stdin.destroyed) stdin.write(bytes);
+      if (stdin.writableLength <= MAX_QUEUED_BYTES && !stdin.destroyed) stdin.write(bytes);
     },
     async stop() {
       isStopped = true;

@@ -44,7 +44,7 @@ const VIDEO: Readonly<Record<string, readonly string[]>> = {
   v210: ['v210'],
 };
 
-const SOUND: Readonly<Record<string, readonly string[]>> = {
+const AUDIO: Readonly<Record<string, readonly string[]>> = {
   aac: ['aac', 'libfdk_aac'],
   aac_latm: ['aac_latm'],
   mp3: ['mp3float', 'mp3'],
@@ -84,7 +84,7 @@ export const ENCODERS: Readonly<Record<VideoCodec, string>> = {
 };
 
 /** Decoders for an uploaded or imported file. */
-export const FILE_DECODERS = [...Object.values(VIDEO), ...Object.values(SOUND)].flat().join(',');
+export const FILE_DECODERS = [...Object.values(VIDEO), ...Object.values(AUDIO)].flat().join(',');
 
 /** Text subtitles, which can be converted to captions. */
 const CAPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -99,7 +99,7 @@ const CAPTIONS: Readonly<Record<string, readonly string[]>> = {
 export const CAPTION_DECODERS = Object.values(CAPTIONS).flat().join(',');
 
 /** Bitmap subtitles, and their common names. */
-export const PICTURE_CAPTIONS: Readonly<Record<string, string>> = {
+export const BITMAP_SUBTITLES: Readonly<Record<string, string>> = {
   hdmv_pgs_subtitle: 'PGS',
   dvd_subtitle: 'VobSub',
   dvb_subtitle: 'DVB',
@@ -108,7 +108,7 @@ export const PICTURE_CAPTIONS: Readonly<Record<string, string>> = {
 
 /** Decoders for codecs that an encoder may publish, and for recordings of them. */
 export const LIVE_DECODERS = ['h264', 'hevc', 'av1', 'vp9', 'aac', 'opus', 'mp3']
-  .flatMap((codec) => VIDEO[codec] ?? SOUND[codec] ?? [])
+  .flatMap((codec) => VIDEO[codec] ?? AUDIO[codec] ?? [])
   .join(',');
 
 /** Decoder for our own intermediate files between two steps. */
@@ -132,7 +132,7 @@ export function isSupportedVideo(codec: string): boolean {
 
 /** @param codec as ffprobe calls it. */
 export function isSupportedAudio(codec: string): boolean {
-  return Object.hasOwn(SOUND, codec);
+  return Object.hasOwn(AUDIO, codec);
 }
 
 /** @param codec as ffprobe calls it. */

@@ -10,7 +10,7 @@ import type { Guard } from './guard.ts';
 import {
   deviceArgs,
   fileEncoderArgs,
-  HARDWARE_PICTURES,
+  HARDWARE_FORMATS,
   HARDWARE_TASKS,
   type Hardware,
   type HardwareEncode,
@@ -73,15 +73,15 @@ async function tryKind(search: HardwareSearch, kind: HardwareKind): Promise<Hard
   // Without H.264 there is no ladder, and the other codecs fail for the same reason.
   if (plain !== null) return { hardware: null, refusals: [{ what: kind, reason: plain }] };
   const can: HardwareTask[] = ['H264'];
-  const refusals: HardwareProbeResult['refusals'][number][] = [];
+  const failures: HardwareProbeResult['refusals'][number][] = [];
   // One at a time: cards count those that are open.
   const wanted = ({ codec }: Pick<HardwareEncode, 'codec'>) => search.codecs.includes(codec);
-  for (const task of HARDWARE_TASKS.slice(1).filter((one) => wanted(HARDWARE_PICTURES[one]))) {
+  for (const task of HARDWARE_TASKS.slice(1).filter((one) => wanted(HARDWARE_FORMATS[one]))) {
     const reason = await tryTask(search, hardware, task);
     if (reason === null) can.push(task);
-    else refusals.push({ what: `${task} by ${kind}`, reason });
+    else failures.push({ what: `${task} by ${kind}`, reason });
   }
-  return { hardware: { ...hardware, can }, refusals };
+  return { hardware: { ...hardware, can }, refusals: failures };
 }
 
 /** @returns why it is not done, in one line; null when it is. */
@@ -112,7 +112,7 @@ async function tryTask(
 
 /** Returns arguments that encode frames like those of a file, with one requested keyframe. */
 function tryArgs(hardware: Hardware, task: HardwareTask): string[] {
-  const { is10Bit } = HARDWARE_PICTURES[task];
+  const { is10Bit } = HARDWARE_FORMATS[task];
   const filters = [`format=${is10Bit ? 'yuv420p10le' : 'yuv420p'}`, ...uploadFilters(hardware.kind, is10Bit)];
   return [
     ...['-nostdin', '-v', 'error', ...deviceArgs(hardware)],
@@ -130,7 +130,7 @@ function encoderArgsOf(kind: HardwareKind, task: HardwareTask): string[] {
     const options = { ...liveEncoderOptions(kind, '3.0'), b: '400k', maxrate: '440k', bufsize: '600k' };
     return Object.entries(options).flatMap(([name, value]) => [`-${name}:v`, value]);
   }
-  return fileEncoderArgs(kind, { ...HARDWARE_PICTURES[task], ceiling: BITRATE });
+  return fileEncoderArgs(kind, { ...HARDWARE_FORMATS[task], ceiling: BITRATE });
 }
 
 /**

@@ -4,7 +4,7 @@ import type { HardwareKind, VideoCodec } from '../../kernel/video-codecs.ts';
 export const HARDWARE_TASKS = ['H264', 'HEVC', 'HEVC_10', 'AV1', 'AV1_10', 'LIVE'] as const;
 export type HardwareTask = (typeof HARDWARE_TASKS)[number];
 
-export const HARDWARE_PICTURES: Readonly<Record<HardwareTask, Pick<HardwareEncode, 'codec' | 'is10Bit'>>> = {
+export const HARDWARE_FORMATS: Readonly<Record<HardwareTask, Pick<HardwareEncode, 'codec' | 'is10Bit'>>> = {
   H264: { codec: 'H264', is10Bit: false },
   HEVC: { codec: 'HEVC', is10Bit: false },
   HEVC_10: { codec: 'HEVC', is10Bit: true },

@@ -54,7 +54,7 @@ export const OUTPUT_FD = INFO_FD + 1;
 const STDERR_RING_BYTES = 64 * 1024;
 const STOP_GRACE_MS = 5000;
 /** Timeout for the sandbox to report its first process. */
-const UNTOLD_MS = 1000;
+const CHILD_PID_TIMEOUT_MS = 1000;
 /** Signals that end a program. */
 const ENDING: readonly NodeJS.Signals[] = [
   ...(['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE'] as const),
@@ -143,7 +143,7 @@ function sandboxKill(child: ChildProcess, isNested: boolean): (signal: NodeJS.Si
     // Without a session in the sandbox, ffmpeg has not started: killing the sandbox ends everything in it.
     if (init() > 0) return end();
     isWanted = true;
-    if (signal === 'SIGKILL') setTimeout(end, UNTOLD_MS);
+    if (signal === 'SIGKILL') setTimeout(end, CHILD_PID_TIMEOUT_MS);
   };
 }
 

@@ -12,7 +12,7 @@ export interface FfmpegProgress {
   done: boolean;
 }
 
-const KNOWN = new Set(['out_time_us', 'total_size', 'frame', 'speed', 'progress']);
+const PROGRESS_KEYS = new Set(['out_time_us', 'total_size', 'frame', 'speed', 'progress']);
 
 /**
  * Parses the key=value blocks of `-progress pipe:1`. Feed it text as it comes; each finished block is
@@ -26,7 +26,7 @@ export function createProgressParser(onBlock: (progress: FfmpegProgress) => void
     if (at < 0) return;
     const name = line.slice(0, at).trim();
     const value = line.slice(at + 1).trim();
-    if (KNOWN.has(name)) block.set(name, value);
+    if (PROGRESS_KEYS.has(name)) block.set(name, value);
     if (name !== 'progress') return;
     onBlock(readBlock(block));
     block = new Map();

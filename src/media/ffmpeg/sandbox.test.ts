@@ -70,7 +70,12 @@ function canWrite(folder: string): Promise<string | false> {
   );
 }
 
-async function say(bin: string, view: SandboxView, isLive = false, by = guard): Promise<string[]> {
+async function runProbeProgram(
+  bin: string,
+  view: SandboxView,
+  isLive = false,
+  by = guard,
+): Promise<string[]> {
   let output = '';
   const program = await by.start(bin, { ...LIMITS, isLive }, view);
   const exit = await spawnFfmpeg({
@@ -120,11 +125,11 @@ test('sandbox: a compromised program has access only to its input and output', {
   const lines = Object.entries(attempts).map(([name, command]) => `(${command}) >&2 && echo "${name}"`);
   const bin = await fake('taken-over', `${lines.join('\n')}\nexit 0`);
   const allowed = ['read its input', 'write its output'];
-  assert.deepEqual(await say(bin, { reads: [input], writes: out }), allowed);
+  assert.deepEqual(await runProbeProgram(bin, { reads: [input], writes: out }), allowed);
   assert.equal(connections, 0);
   assert.equal(await readFile(input, 'utf8'), 'secret');
   // A program that reads a broadcast has no input except its standard input.
-  const live = await say(bin, { reads: [], writes: join(out, 'made') }, true);
+  const live = await runProbeProgram(bin, { reads: [], writes: join(out, 'made') }, true);
   assert.deepEqual(live, ['write its output']);
   assert.equal(connections, 0);
 });
@@ -132,13 +137,13 @@ test('sandbox: a compromised program has access only to its input and output', {
 test('sandbox: a program finds the devices of its encoder, and no others', { skip }, async () => {
   const bin = await fake('devices', 'ls /dev; head -c 4 /dev/zero | wc -c');
   const plain = ['null', 'urandom'];
-  const shown = await say(bin, {
+  const shown = await runProbeProgram(bin, {
     reads: [],
     writes: null,
     devices: ['/dev/zero', '/dev/absent', '/etc/hosts'],
   });
   assert.deepEqual(shown, [...plain, 'zero', '4']);
-  assert.deepEqual(await say(bin, NOTHING), [...plain, '0']);
+  assert.deepEqual(await runProbeProgram(bin, NOTHING), [...plain, '0']);
 });
 
 test('sandbox: on the host the program runs as an unknown user without capabilities', {
@@ -202,9 +207,11 @@ test('sandbox: a folder of ours within a system folder is hidden, except for req
     `${commands.map((command) => `(${command}) >&2 && echo ${command}`).join('\n')}\nexit 0`,
   );
   const view: SandboxView = { reads: [input], writes: null };
-  const shown = await say(bin, view);
+  const shown = await runProbeProgram(bin, view);
   assert.deepEqual(shown, commands.slice(0, 3), 'nobody has said that it is ours');
-  assert.deepEqual(await say(bin, view, false, await createGuard([], [data, key])), [`cat ${input}`]);
+  assert.deepEqual(await runProbeProgram(bin, view, false, await createGuard([], [data, key])), [
+    `cat ${input}`,
+  ]);
 });
 
 test('sandbox: paths named by the operator are shown, except for our files in them', { skip }, async () => {
@@ -222,7 +229,10 @@ test('sandbox: paths named by the operator are shown, except for our files in th
     `${commands.map((command) => `(${command}) >&2 && echo ${command}`).join('\n')}\nexit 0`,
   );
   const view: SandboxView = { reads: [], writes: join(data, 'run'), named: [join(dir, 'named'), link] };
-  assert.deepEqual(await say(bin, view, false, await createGuard([], [data])), commands.slice(0, 3));
+  assert.deepEqual(
+    await runProbeProgram(bin, view, false, await createGuard([], [data])),
+    commands.slice(0, 3),
+  );
   assert.equal((await stat(`${model}/big.bin`)).uid, process.getuid?.(), 'it stays the operator’s');
 });
 
@@ -230,7 +240,7 @@ test('sandbox: one file may be all that is written', { skip }, async () => {
   const [made, other] = [join(dir, 'made'), join(dir, 'other')];
   for (const file of [made, other]) await writeFile(file, 'before');
   const bin = await fake('writer', `echo after > ${made}; echo after > ${other}; exit 0`);
-  await say(bin, { reads: [], writes: made });
+  await runProbeProgram(bin, { reads: [], writes: made });
   assert.equal(await readFile(made, 'utf8'), 'after\n');
   assert.equal(await readFile(other, 'utf8'), 'before');
 });

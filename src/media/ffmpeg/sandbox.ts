@@ -47,13 +47,22 @@ const SYSTEM = [
 ];
 const DEVICES = ['/dev/null', '/dev/urandom'].flatMap((path) => ['--dev-bind', path, path]);
 const NO_DEVICES: ShownDevices = { nodes: [], facts: [], paths: [], groups: [] };
-const NOBODY = '65534';
+const UNPRIVILEGED_ID = '65534';
 
 /** No other processes, and an end with its parent. */
 const PROCESSES = ['--unshare-pid', '--die-with-parent'];
 /** Drops all capabilities and the network; signals reach it only as a session of its own. */
 const RIGHTS = [
-  ...['--unshare-user', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL', '--new-session'],
+  ...[
+    '--unshare-user',
+    '--uid',
+    UNPRIVILEGED_ID,
+    '--gid',
+    UNPRIVILEGED_ID,
+    '--cap-drop',
+    'ALL',
+    '--new-session',
+  ],
   ...['--unshare-ipc', '--unshare-uts', '--unshare-net', '--unshare-cgroup-try'],
 ];
 /** Not every version and every container has these. */
@@ -71,7 +80,7 @@ export async function findSandbox(
   programs: readonly string[],
   hidden: readonly string[] = [],
 ): Promise<Sandbox | string> {
-  const view = [...SHOWN, ...DEVICES];
+  const view = [...SYSTEM_VIEW_ARGS, ...DEVICES];
   const [plain, noNamespaces, ownProc] = await Promise.all([
     complaint([...PROCESSES, ...RIGHTS, ...view, '--remount-ro', '/', 'true']),
     complaint([...PROCESSES, ...RIGHTS, ...view, ...NO_NAMESPACES, 'true']),
@@ -79,15 +88,17 @@ export async function findSandbox(
   ]);
   if (plain !== null) return plain;
   const rights = [...RIGHTS, ...(noNamespaces === null ? NO_NAMESPACES : [])];
-  const sharesRoot = isRoot() ? await complaint(asOwnUser(SHOWN, rights, 'true', NO_DEVICES)) : null;
+  const sharesRoot = isRoot()
+    ? await complaint(asOwnUser(SYSTEM_VIEW_ARGS, rights, 'true', NO_DEVICES))
+    : null;
   const processes = [...PROCESSES, ...(ownProc === null ? OWN_PROC : [])];
   const sandbox = createSandbox({ processes, rights, hidden, sharesRoot });
-  const reasons = await Promise.all(programs.map((program) => refusal(sandbox, program)));
+  const reasons = await Promise.all(programs.map((program) => startFailure(sandbox, program)));
   return reasons.find((reason) => reason !== null) ?? sandbox;
 }
 
 /** Returns the reason why an existing program does not start in it; null when it does. */
-async function refusal(sandbox: Sandbox, program: string): Promise<string | null> {
+async function startFailure(sandbox: Sandbox, program: string): Promise<string | null> {
   if ((await findProgram(program)) === null) return null;
   const [, ...args] = await sandbox.enter(program, { reads: [], writes: null }, STDOUT);
   const reason = await complaint([...args, '-version']);
@@ -119,7 +130,7 @@ function createSandbox({ processes, rights, hidden, sharesRoot }: Means): Sandbo
       const named = view.named ?? [];
       const covers = await coversOf(hidden, [...SYSTEM, ...named]);
       const devices = await showDevices(view.devices ?? []);
-      const shown = [...SHOWN, ...foldersAbove(named), ...readOnly(named)];
+      const shown = [...SYSTEM_VIEW_ARGS, ...foldersAbove(named), ...readOnly(named)];
       const isHidden = (path: string) => covers.some((cover) => path.startsWith(`${cover.path}/`));
       shown.push(...covers.flatMap(({ args }) => args), ...readOnly(named.filter(isHidden)));
       shown.push(...showArgs(ownFiles, view));
@@ -148,7 +159,7 @@ function foldersAbove(paths: readonly string[]): string[] {
   return [...above].toSorted().flatMap((folder) => ['--dir', folder]);
 }
 
-const SHOWN = [...foldersAbove([...SYSTEM, '/dev/null']), ...readOnly(SYSTEM)];
+const SYSTEM_VIEW_ARGS = [...foldersAbove([...SYSTEM, '/dev/null']), ...readOnly(SYSTEM)];
 
 function readOnly(paths: readonly string[]): string[] {
   return paths.flatMap((path) => ['--ro-bind-try', path, path]);

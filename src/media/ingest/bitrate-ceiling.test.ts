@@ -13,19 +13,19 @@ const session = { ...ingestSession('str_a'), grant };
 let ceiling: BitrateCeiling;
 let kbps: number;
 let nowMs: number;
-let told: string[];
+let warnings: string[];
 
 beforeEach(() => {
   kbps = 0;
   nowMs = 0;
-  told = [];
+  warnings = [];
   ceiling = createBitrateCeiling({
     engine: {
       list: () => [session],
       stats: (sessionId) => ingestStats({ sessionId, bitrateKbps: kbps }),
-      kick: async (_id, reason) => void told.push(reason),
+      kick: async (_id, reason) => void warnings.push(reason),
     },
-    onRefused: async (_session, issue) => void told.push(issue),
+    onRefused: async (_session, issue) => void warnings.push(issue),
     now: () => nowMs,
   });
 });
@@ -47,9 +47,9 @@ test('an encoder above its grant is warned after ten seconds, and disconnected a
   await send(15_001, 2);
   assert.equal(ceiling.isOver('str_a'), true);
   assert.equal(ceiling.isOver('str_b'), false);
-  assert.deepEqual(told, []);
+  assert.deepEqual(warnings, []);
   await send(15_001, 10);
-  assert.deepEqual(told, ['BITRATE_OVER_PLAN', 'kicked']);
+  assert.deepEqual(warnings, ['BITRATE_OVER_PLAN', 'kicked']);
 });
 
 test('an encoder that lowers its bitrate in time continues', async () => {
@@ -57,7 +57,7 @@ test('an encoder that lowers its bitrate in time continues', async () => {
   await send(10_000, 1);
   assert.equal(ceiling.isOver('str_a'), false);
   await send(50_000, 15);
-  assert.deepEqual(told, []);
+  assert.deepEqual(warnings, []);
 });
 
 test('a real encoder above the ceiling of its plan is warned, and then cut off', async (t) => {

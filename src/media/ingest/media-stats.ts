@@ -1,5 +1,5 @@
-const SECONDS_KEPT = 5;
-const KEYFRAMES_KEPT = 5;
+const MAX_SECONDS = 5;
+const MAX_KEYFRAMES = 5;
 
 interface Second {
   index: number;
@@ -36,7 +36,7 @@ export class MediaStats {
     if (second === undefined || second.index !== index) {
       second = { index, bytes: 0, frames: 0 };
       this.#seconds.push(second);
-      if (this.#seconds.length > SECONDS_KEPT + 1) this.#seconds.shift();
+      if (this.#seconds.length > MAX_SECONDS + 1) this.#seconds.shift();
     }
     return second;
   }
@@ -46,7 +46,7 @@ export class MediaStats {
     const gapMs = this.#lastKeyframe === null ? 0 : (timestamp - this.#lastKeyframe) | 0;
     // Timestamps that go back a little are no jump, and no distance.
     if (gapMs > 0) this.#keyframeGaps.push(gapMs);
-    if (this.#keyframeGaps.length > KEYFRAMES_KEPT) this.#keyframeGaps.shift();
+    if (this.#keyframeGaps.length > MAX_KEYFRAMES) this.#keyframeGaps.shift();
     this.#lastKeyframe = timestamp;
   }
 
@@ -61,7 +61,7 @@ export class MediaStats {
 
   rates(nowMs: number): { bitrateKbps: number; fps: number } {
     const current = this.#index(nowMs);
-    const first = Math.max(0, current - SECONDS_KEPT);
+    const first = Math.max(0, current - MAX_SECONDS);
     const whole = this.#seconds.filter((second) => second.index >= first && second.index < current);
     const seconds = Math.max(1, current - first);
     const bytes = whole.reduce((sum, second) => sum + second.bytes, 0);

@@ -30,9 +30,9 @@ const DRIFT_CHANGE_MS = 400;
 /** Number and share of frames in the window from which an issue is reported. */
 const WORTH_FRAMES = 15;
 const WORTH_SHARE = 0.05;
-const STEPS_KEPT = 31;
+const MAX_STEPS = 31;
 /** Shortest frame interval of a camera: closer frames arrived in a burst, as the first ones by WebRTC do. */
-const LEAST_STEP_MS = 4;
+const MIN_STEP_MS = 4;
 
 interface Second {
   index: number;
@@ -170,11 +170,11 @@ class FrameSteps {
   #usualMs: number | null = null;
 
   missingIn(stepMs: number): number {
-    if (stepMs < LEAST_STEP_MS) return 0;
+    if (stepMs < MIN_STEP_MS) return 0;
     this.#steps.push(stepMs);
     const usual = this.#usualMs;
-    if (this.#steps.length >= STEPS_KEPT) {
-      this.#usualMs = this.#steps.toSorted((a, b) => a - b)[STEPS_KEPT >> 1] ?? null;
+    if (this.#steps.length >= MAX_STEPS) {
+      this.#usualMs = this.#steps.toSorted((a, b) => a - b)[MAX_STEPS >> 1] ?? null;
       this.#steps = [];
     }
     return usual === null || stepMs <= usual * 1.5 ? 0 : Math.round(stepMs / usual) - 1;

@@ -117,11 +117,19 @@ export class DirectPackager {
    * buffered in it.
    */
   #reader(sink: RungSink, onEnd: (end: RunEnd) => void): { reader: Writable; muxer: SourceMuxer } {
-    const { picture, hasSound, partMs, scaled, log } = this.#options;
+    const { picture, hasSound: hasAudio, partMs, scaled, log } = this.#options;
     const now = () => performance.now();
     const onChanged = () => onEnd('changed');
     const onTag = (tag: TimedTag) => scaled?.push(tag);
-    const muxer = new SourceMuxer({ picture, hasSound, partMs, now, onBytes: sink, onTag, onChanged });
+    const muxer = new SourceMuxer({
+      picture,
+      hasSound: hasAudio,
+      partMs,
+      now,
+      onBytes: sink,
+      onTag,
+      onChanged,
+    });
     const reader = new Writable({
       write(chunk: Buffer, _encoding, done) {
         try {

@@ -94,7 +94,7 @@ export function planLadder(input: LadderInput): LadderResult {
 function copiedPlan(input: LadderInput, isReadHere: boolean): LadderPlan {
   const { video, audio } = input;
   const fps = video?.fps ?? 0;
-  const beside = video === undefined || !isReadHere ? [] : rungsBeside(input, video);
+  const beside = video === undefined || !isReadHere ? [] : additionalRungs(input, video);
   return {
     rungs: [copiedRung(video), ...beside],
     audio: audioMode(audio, PLAYED_AUDIO),
@@ -107,7 +107,7 @@ function copiedPlan(input: LadderInput, isReadHere: boolean): LadderPlan {
       ...keyframeIssues(input),
     ],
     cores: video === undefined || beside.length === 0 ? 0 : decodeCores(video) + sumCores(beside, fps),
-    ...(isReadHere && hasPlainPicture(input) ? {} : { isDirect: true }),
+    ...(isReadHere && isUniversallyPlayable(input) ? {} : { isDirect: true }),
   };
 }
 
@@ -174,7 +174,7 @@ function forcedIssues(input: LadderInput, video: VideoInfo): LiveIssue[] {
  * the same audio.
  */
 function codecIssues(input: LadderInput, hasOthers: boolean): LiveIssue[] {
-  const isPlain = hasPlainPicture(input);
+  const isPlain = isUniversallyPlayable(input);
   const isForAll = (isPlain || hasOthers) && input.audio?.codec !== 'opus';
   return [
     ...(isPlain || !hasOthers ? [] : ['CODEC_TRANSCODED' as const]),
@@ -221,7 +221,7 @@ function isPlayed({ video, audio }: LadderInput): boolean {
 }
 
 /** Reports whether every browser can decode the video. */
-function hasPlainPicture({ video }: LadderInput): boolean {
+function isUniversallyPlayable({ video }: LadderInput): boolean {
   return video === undefined || isBrowserH264(video.codec);
 }
 
@@ -265,13 +265,13 @@ function audioMode(audio: AudioInfo | undefined, copied: RegExp): LadderPlan['au
  * Plans the rungs that one ffmpeg encodes in addition to a copied source: if not every browser plays the
  * source, the first is the same size in H.264.
  */
-function rungsBeside(input: LadderInput, video: VideoInfo): Rung[] {
+function additionalRungs(input: LadderInput, video: VideoInfo): Rung[] {
   const { fps } = video;
   const { maxRungs, sessionsLeft = 0 } = input;
   const lines = shorterSide(video);
   if (maxRungs === 0 || lines === 0) return [];
   const coresLeft = input.coresLeft - decodeCores(video);
-  const wanted = hasPlainPicture(input) ? [] : [encodedRung(String(lines), video, lines, fps)];
+  const wanted = isUniversallyPlayable(input) ? [] : [encodedRung(String(lines), video, lines, fps)];
   const same = inHardware(wanted, sessionsLeft);
   const taken = sumCores(same, fps) <= coresLeft ? same : [];
   const room = {

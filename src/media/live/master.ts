@@ -33,11 +33,11 @@ export function renderMaster(variants: MasterVariant[], uriSuffix = ''): string 
 }
 
 /** Codecs that not every browser plays. */
-const FURTHER = /^(hvc1|hev1|av01|vp09)/;
+const ADDITIONAL_CODECS = /^(hvc1|hev1|av01|vp09)/;
 
 /** Sorts H.264 before the other codecs: a player that knows none of them behaves as if they were absent. */
 function plainFirst(variants: readonly MasterVariant[]): MasterVariant[] {
-  const isFurther = ({ codecs: [first = ''] }: MasterVariant) => FURTHER.test(first);
+  const isFurther = ({ codecs: [first = ''] }: MasterVariant) => ADDITIONAL_CODECS.test(first);
   const plain = variants.filter((variant) => !isFurther(variant));
   return [plain, variants.filter(isFurther)].flatMap(orderVariants);
 }

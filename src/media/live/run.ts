@@ -31,7 +31,7 @@ export interface Packaged {
   isLate: boolean;
 }
 
-type Piece = Init | Fragment;
+type StreamPiece = Init | Fragment;
 
 /** Lag behind the first rung at which a rung is left out, after `PATIENCE_MS`, until it has caught up. */
 const BEHIND_SECONDS = 5;
@@ -41,7 +41,7 @@ const PATIENCE_MS = 5000;
 class Line<W extends SegmentWriter> {
   readonly writer: W;
   reader = createFragmentReader();
-  waiting: Piece[] = [];
+  waiting: StreamPiece[] = [];
   /** Duration of the media taken from the queue. */
   ms = 0;
   /** Time since which it has been too far behind, or left out; null otherwise. */
@@ -52,7 +52,7 @@ class Line<W extends SegmentWriter> {
   }
 
   /** Removes queued pieces: all of them, or those presented before `beforeSec`. */
-  takeWaiting(beforeSec = Number.POSITIVE_INFINITY): Piece[] {
+  takeWaiting(beforeSec = Number.POSITIVE_INFINITY): StreamPiece[] {
     const until = this.waiting.findIndex((piece) => piece.type === 'fragment' && piece.shownSec >= beforeSec);
     return this.waiting.splice(0, until < 0 ? this.waiting.length : until);
   }
@@ -98,7 +98,7 @@ export class Run {
   /** @returns whether anything has changed, and whether segments have begun or ended. */
   async takeWaiting(nowMs: number, isOver = false): Promise<{ isChanged: boolean; isNew: boolean }> {
     const found = { isChanged: false, isNew: false };
-    const take = async (line: Line<SegmentWriter>, pieces: Piece[]) => {
+    const take = async (line: Line<SegmentWriter>, pieces: StreamPiece[]) => {
       for (const piece of pieces) {
         this.waitingBytes -= piece.bytes.length;
         found.isChanged = true;

@@ -85,7 +85,7 @@ const State = Type.Object({
   playlists: Type.Array(Type.String()),
 });
 
-const kept = compileSchema(State);
+const stateValidator = compileSchema(State);
 
 export type LiveState = Static<typeof State>;
 export type LiveSlot = Static<typeof Slot>;
@@ -111,7 +111,7 @@ export function emptyState(): LiveState {
 export async function loadState(path: string): Promise<LiveState | null> {
   try {
     const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return kept.matches(value) ? value : null;
+    return stateValidator.matches(value) ? value : null;
   } catch {
     return null;
   }

@@ -79,14 +79,14 @@ export function createLocalSource({ liveDir, log }: LocalSourceOptions): LocalSo
   };
 }
 
-interface Held {
+interface CacheEntry {
   version: string;
   value: CachedTextFile;
 }
 
 /** Caches the content of small files; concurrent callers share one `stat` that checks for changes. */
 function createTextFiles(): { read(path: string): Promise<CachedTextFile | null> } {
-  const held = new Map<string, Held>();
+  const held = new Map<string, CacheEntry>();
   const reading = new Map<string, Promise<CachedTextFile | null>>();
   const load = async (path: string): Promise<CachedTextFile | null> => {
     try {

@@ -28,10 +28,10 @@ export interface NodeClient {
    * @returns null when the node does not have the resource.
    * @throws {MediaNodeUnavailableError}
    */
-  ask<T>(request: Asking, use: (answer: Response) => Promise<T>): Promise<T | null>;
+  ask<T>(request: NodeRequestOptions, use: (answer: Response) => Promise<T>): Promise<T | null>;
 }
 
-interface Asking {
+interface NodeRequestOptions {
   node: NodeAddress;
   kind: LiveRequestKind;
   path: string;
@@ -77,7 +77,7 @@ export const REQUEST_ABANDONED = 'not wanted';
 
 async function send(
   { secrets, clock }: NodeClientOptions,
-  { node: { nodeId, url }, path, signal }: Asking,
+  { node: { nodeId, url }, path, signal }: NodeRequestOptions,
 ): Promise<Response | null> {
   const authorization = signRequest(secrets, clock, { nodeId, path });
   const answer = await fetch(url + path, { headers: { authorization }, signal, redirect: 'error' });

@@ -23,7 +23,7 @@ export const MTIME_HEADER = 'x-mtime-ms';
 export type LiveRequestKind = 'changes' | 'part' | 'segment' | 'thumbnail';
 
 export const changesPath = (streamId: string) => `/live/${streamId}/changes`;
-export const picturePath = (streamId: string) => `/live/${streamId}/thumbnail`;
+export const thumbnailPath = (streamId: string) => `/live/${streamId}/thumbnail`;
 export const filePath = ({ streamId, epoch, rung, file }: SegmentLocation) =>
   `/live/${streamId}/${epoch}/${rung}/${file}`;
 export const partPath = (place: SegmentLocation, { offset, bytes }: { offset: number; bytes: number }) =>

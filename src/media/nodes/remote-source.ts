@@ -2,7 +2,7 @@ import { createLoadingCache } from '../playback/cache.ts';
 import type { LiveSource, OpenedFile, SegmentLocation, SnapshotImage } from './live-source.ts';
 import { createMirror, type Mirror } from './mirror.ts';
 import type { NodeAddress, NodeClient } from './node-client.ts';
-import { filePath, MTIME_HEADER, partPath, picturePath } from './protocol.ts';
+import { filePath, MTIME_HEADER, partPath, thumbnailPath } from './protocol.ts';
 
 /** Live streams of other nodes: concurrent requests for a resource fetch it once. */
 export interface RemoteSources {
@@ -12,9 +12,9 @@ export interface RemoteSources {
 
 /** Cache for complete segments, for players without support for parts. */
 const FILES_BYTES = 64 * 1024 * 1024;
-const PICTURES_BYTES = 8 * 1024 * 1024;
+const MAX_THUMBNAIL_CACHE_BYTES = 8 * 1024 * 1024;
 /** Time for which a thumbnail is cached; thumbnails are replaced every 30 seconds. */
-const PICTURE_FRESH_MS = 5000;
+const THUMBNAIL_TTL_MS = 5000;
 const ANSWER_MS = 4000;
 /** Size limit of a segment, which no valid one reaches. */
 const FILE_MAX_BYTES = 2 ** 28;
@@ -23,7 +23,7 @@ export function createRemoteSources(client: NodeClient): RemoteSources {
   const addresses = new Map<string, NodeAddress>();
   const mirrors = new Map<string, Mirror>();
   const files = createLoadingCache<SnapshotImage>(FILES_BYTES, ({ bytes }) => bytes.length);
-  const pictures = createLoadingCache<SnapshotImage>(PICTURES_BYTES, ({ bytes }) => bytes.length);
+  const pictures = createLoadingCache<SnapshotImage>(MAX_THUMBNAIL_CACHE_BYTES, ({ bytes }) => bytes.length);
 
   const mirrorOf = (node: NodeAddress, streamId: string): Mirror => {
     const key = `${node.nodeId}/${streamId}`;
@@ -55,8 +55,8 @@ export function createRemoteSources(client: NodeClient): RemoteSources {
           return found && heldFile(found);
         },
         picture(streamId) {
-          const path = picturePath(streamId);
-          const key = `${path}/${Math.floor(performance.now() / PICTURE_FRESH_MS)}`;
+          const path = thumbnailPath(streamId);
+          const key = `${path}/${Math.floor(performance.now() / THUMBNAIL_TTL_MS)}`;
           return pictures.load(key, () => whole(node, 'thumbnail', path));
         },
       };

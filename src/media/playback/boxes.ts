@@ -1,5 +1,5 @@
 /** A box (ISO/IEC 14496-12 4.2) of a file, with and without its head. */
-interface Found {
+interface ParsedBox {
   type: string;
   bytes: Buffer;
   content: Buffer;
@@ -9,8 +9,8 @@ const HEAD_BYTES = 8;
 const LONG_HEAD_BYTES = 16;
 
 /** Parses the consecutive boxes of a buffer, up to the first invalid one. */
-export function boxesOf(buffer: Buffer): Found[] {
-  const found: Found[] = [];
+export function boxesOf(buffer: Buffer): ParsedBox[] {
+  const found: ParsedBox[] = [];
   for (let at = 0; at + HEAD_BYTES <= buffer.length; ) {
     const size = buffer.readUInt32BE(at);
     if (size < HEAD_BYTES || at + size > buffer.length) break;

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 /** 2.5 times the throughput of the 64 kB default (docs/decisions/playback-and-tokens.md#serving-files). */
 const CHUNK_BYTES = 512 * 1024;
 /** Buffers kept for the next file: touching fresh memory costs as much as the read. */
-const KEPT = 32;
+const MAX_SPARE_BUFFERS = 32;
 const IDLE = Symbol('idle');
 const spare: Buffer[] = [];
 
@@ -47,7 +47,7 @@ export class FileStream extends Readable {
   override pipe<T extends NodeJS.WritableStream>(destination: T): T {
     const buffer = spare.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES);
     const release = () => {
-      if (spare.length < KEPT) spare.push(buffer);
+      if (spare.length < MAX_SPARE_BUFFERS) spare.push(buffer);
     };
     const next = () => {
       if (this.destroyed) return release();

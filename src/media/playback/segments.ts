@@ -79,10 +79,10 @@ export function createSegmentReader(
       if (!request.isKept) return openWhole(request);
       try {
         const reply = await openWhole(request);
-        return reply.status === 404 ? await openKept(options, request) : reply;
+        return reply.status === 404 ? await openStored(options, request) : reply;
       } catch (error) {
         if (!(error instanceof MediaNodeUnavailableError)) throw error;
-        const kept = await openKept(options, request);
+        const kept = await openStored(options, request);
         if (kept.status === 404) throw error;
         return kept;
       }
@@ -94,7 +94,7 @@ function pathOf({ streamId, epoch, rung, file }: SegmentLocation): string {
   return `${streamId}/${epoch}/${rung}/${file}`;
 }
 
-async function openKept({ kept }: SegmentReaderOptions, request: SegmentRequest): Promise<FileReply> {
+async function openStored({ kept }: SegmentReaderOptions, request: SegmentRequest): Promise<FileReply> {
   const found = await kept?.history.keyOf(request);
   if (!kept || !found) return notFound();
   const { sinceMs = 0, untilMs = Number.POSITIVE_INFINITY } = request;

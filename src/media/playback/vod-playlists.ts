@@ -4,7 +4,7 @@ import { type AudioGroup, audioGroups, renderAudioGroup } from './vod-audio.ts';
 import { renderCaptionGroup } from './vod-captions.ts';
 
 /** Codecs that not all players support, in the order of the playlist. */
-const FURTHER = ['hvc1', 'av01'];
+const ADDITIONAL_CODECS = ['hvc1', 'av01'];
 
 /**
  * Renders the master playlist of a video (RFC 8216 4.3.4): the video with stereo, again with surround where
@@ -39,8 +39,8 @@ export function renderVodMaster({ rungs, audio, captions }: PlayableVideo, uriSu
 /** Sorts H.264 before the other codecs: a player that knows none of them behaves as if they were absent. */
 function plainFirst(rungs: readonly PlayableRung[]): PlayableRung[] {
   const isOf = ({ codecs }: PlayableRung, family: string) => codecs.startsWith(family);
-  const plain = rungs.filter((rung) => !FURTHER.some((family) => isOf(rung, family)));
-  return [plain, ...FURTHER.map((family) => rungs.filter((rung) => isOf(rung, family)))].flatMap(
+  const plain = rungs.filter((rung) => !ADDITIONAL_CODECS.some((family) => isOf(rung, family)));
+  return [plain, ...ADDITIONAL_CODECS.map((family) => rungs.filter((rung) => isOf(rung, family)))].flatMap(
     orderVariants,
   );
 }

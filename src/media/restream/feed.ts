@@ -21,7 +21,7 @@ export interface FeedCodecs {
 /** Time without a frame after which the encoder counts as gone. */
 const SILENT_MS = 3000;
 /** Time with audio but without video after which a broadcast counts as audio-only. */
-const SOUND_ALONE_MS = 1000;
+const AUDIO_ONLY_AFTER_MS = 1000;
 
 interface Attached {
   reader: FeedReader;
@@ -142,7 +142,7 @@ export class Feed {
     this.#last = Math.max(this.#last, item.timestamp);
     this.#lastAtMs = this.#now();
     this.#first ??= item.timestamp;
-    this.#isKnown ||= this.#codecs.video !== null || item.timestamp - this.#first >= SOUND_ALONE_MS;
+    this.#isKnown ||= this.#codecs.video !== null || item.timestamp - this.#first >= AUDIO_ONLY_AFTER_MS;
     if (item.isKeyframe) this.#gop.clear();
     const begins = item.isKeyframe || this.#codecs.video === null;
     // A broadcast without video needs no start point.

@@ -140,7 +140,7 @@ interface Outgoing {
 const FIRST_HEADER_BYTES = 12;
 const NEXT_HEADER_BYTES = 8;
 /** A batch of more than this is not kept to be used again. */
-const KEPT_BYTES = 256 * 1024;
+const MAX_REUSED_BYTES = 256 * 1024;
 
 /**
  * Writer of frames as messages: frames that arrive together become one write, in memory reused once the
@@ -200,7 +200,7 @@ class RtmpWriter {
     const memory =
       this.#spare !== null && this.#spare.length >= size
         ? this.#spare
-        : Buffer.allocUnsafeSlow(Math.max(size, KEPT_BYTES / 2));
+        : Buffer.allocUnsafeSlow(Math.max(size, MAX_REUSED_BYTES / 2));
     this.#spare = null;
     let at = 0;
     for (const message of this.#outgoing) at = this.#put(memory, at, message);
@@ -209,7 +209,7 @@ class RtmpWriter {
     this.#pending.push(performance.now());
     this.#socket.write(memory.subarray(0, size), (error) => {
       this.#pending.shift();
-      if (memory.length <= KEPT_BYTES) this.#spare = memory;
+      if (memory.length <= MAX_REUSED_BYTES) this.#spare = memory;
       if (!error) this.sentBytes += size;
     });
     this.#check();

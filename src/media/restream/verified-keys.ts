@@ -7,9 +7,9 @@ export interface VerifiedPush extends DesiredPush {
 }
 
 /** Retention, longer than any rejection caused by a previous connection that has not ended yet. */
-const KEPT_MS = 600_000;
+const RETENTION_MS = 600_000;
 
-interface Good {
+interface VerifiedKey {
   place: string;
   /** Null while it still is. */
   endedMs: number | null;
@@ -20,7 +20,7 @@ interface Good {
  * rejected until the destination has noticed the end of the previous connection.
  */
 export class VerifiedKeys {
-  readonly #byTarget = new Map<string, Good>();
+  readonly #byTarget = new Map<string, VerifiedKey>();
 
   /** Records that the destination accepts the broadcast, or no longer does. */
   note(wanted: DesiredPush, takesIt: boolean): void {
@@ -42,7 +42,7 @@ export class VerifiedKeys {
 
   forget(): void {
     for (const [targetId, { endedMs }] of this.#byTarget) {
-      if (endedMs !== null && performance.now() - endedMs > KEPT_MS) this.#byTarget.delete(targetId);
+      if (endedMs !== null && performance.now() - endedMs > RETENTION_MS) this.#byTarget.delete(targetId);
     }
   }
 }

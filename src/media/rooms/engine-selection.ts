@@ -16,11 +16,11 @@ export async function selectRoomEngine(
 ): Promise<RoomEngineSelection> {
   const { ROOMS_ENGINE: wanted, JANUS_PATH: program, LIVEKIT_URL: livekit } = config;
   if (wanted === 'mesh') return { name: wanted, lack: null };
-  const lack = await janusUnavailableReason(program);
-  const hasJanus = lack === null;
+  const unavailableReason = await janusUnavailableReason(program);
+  const hasJanus = unavailableReason === null;
   if (wanted === 'livekit' || (wanted === 'auto' && livekit !== undefined))
     return { name: 'livekit', lack: null, hasJanus };
-  if (hasJanus) return { name: 'janus', lack, hasJanus };
-  if (wanted === 'janus') throw new ConfigError(`ROOMS_ENGINE is janus, but ${lack}`);
-  return { name: 'mesh', lack };
+  if (hasJanus) return { name: 'janus', lack: unavailableReason, hasJanus };
+  if (wanted === 'janus') throw new ConfigError(`ROOMS_ENGINE is janus, but ${unavailableReason}`);
+  return { name: 'mesh', lack: unavailableReason };
 }

@@ -56,7 +56,7 @@ export interface S3Content {
 const TRIES = 4;
 
 /** Reports whether an error is a response of the service with this status or code. */
-export function isRefusal(error: unknown, ...what: (number | string)[]): boolean {
+export function isServiceError(error: unknown, ...what: (number | string)[]): boolean {
   if (!(error instanceof S3ServiceException)) return false;
   return what.includes(error.name) || what.includes(error.$metadata.httpStatusCode ?? 0);
 }
@@ -142,7 +142,7 @@ async function orNull<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {
-    if (isRefusal(error, 404)) return null;
+    if (isServiceError(error, 404)) return null;
     throw error;
   }
 }
@@ -161,7 +161,7 @@ async function sending<T>(
     try {
       return await send(stream, bytes);
     } catch (error) {
-      const isOurs = isRefusal(error, 400, 403, 404, 411);
+      const isOurs = isServiceError(error, 400, 403, 404, 411);
       if (isOurs || tries === TRIES) throw error;
     } finally {
       stream.destroy();

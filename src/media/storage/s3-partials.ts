@@ -11,7 +11,7 @@ import type { BlobInfo, PartialFiles, PartialState } from '../contract/index.ts'
 import { writeAt } from './disk-files.ts';
 import { checkKey } from './keys.ts';
 import { untilError } from './resumable-source.ts';
-import { isRefusal, type S3 } from './s3-client.ts';
+import { isServiceError, type S3 } from './s3-client.ts';
 import { spoolVerified } from './spool.ts';
 import type { TempDir } from './temp.ts';
 
@@ -129,7 +129,7 @@ export function createS3Partials(options: Parts): PartialFiles & { folderOf(fold
 
 /** Another process was faster: nothing is left to do. */
 function unlessGone(error: unknown): null {
-  if (isRefusal(error, 404, 'NoSuchUpload')) return null;
+  if (isServiceError(error, 404, 'NoSuchUpload')) return null;
   throw error;
 }
 

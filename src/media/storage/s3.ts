@@ -16,7 +16,7 @@ import type { BlobInfo, BlobStore, ByteSpan } from '../contract/index.ts';
 import { openOutputFile } from '../ffmpeg/output.ts';
 import { writeAt } from './disk-files.ts';
 import { checkFolder, checkKey, checkPrefix } from './keys.ts';
-import { isRefusal, openS3, type S3, type S3Options } from './s3-client.ts';
+import { isServiceError, openS3, type S3, type S3Options } from './s3-client.ts';
 import { createS3Partials } from './s3-partials.ts';
 import { createTempDir } from './temp.ts';
 
@@ -87,7 +87,7 @@ export function createS3Store(options: S3StoreOptions): BlobStore {
         return found === null ? null : { key, sizeBytes: found.bytes, etag: found.etag, body: found.body };
       } catch (error) {
         // A range after the end is empty, as in a file.
-        if (!isRefusal(error, 416)) throw error;
+        if (!isServiceError(error, 416)) throw error;
         return { ...(await existing(key)), body: Readable.from([]) };
       }
     },

@@ -14,9 +14,9 @@ const SURROUND = 6;
  * Maximum channels of a mix, those of 7.1. More are usually separate tracks, and ffmpeg guesses when the
  * layout is not declared.
  */
-const MOST_SPEAKERS = 8;
+const MAX_MIX_CHANNELS = 8;
 /** Maximum audio tracks (docs/guides/processing.md): each is stored separately from the video, 5.1 twice. */
-const MAX_SOUNDS = 8;
+const MAX_AUDIO_TRACKS = 8;
 
 /** AAC bitrates in bits per second: mono, stereo, 5.1. */
 const BITRATES = [80_000, 128_000, 384_000] as const;
@@ -66,9 +66,9 @@ export function selectAudioTracks(tracks: readonly ProbedStream[]): {
   kept: ProbedStream[];
   notes: ProcessingNote[];
 } {
-  const kept = tracks.slice(0, MAX_SOUNDS);
+  const kept = tracks.slice(0, MAX_AUDIO_TRACKS);
   if (kept.length === tracks.length) return { kept, notes: [] };
-  const message = `The file has ${tracks.length} audio tracks; only ${MAX_SOUNDS} were used: the default track and the first others.`;
+  const message = `The file has ${tracks.length} audio tracks; only ${MAX_AUDIO_TRACKS} were used: the default track and the first others.`;
   return { kept, notes: [{ code: 'AUDIO_LEFT_OUT', message }] };
 }
 
@@ -84,7 +84,7 @@ function defaultRank({ disposition }: ProbedStream): number {
 /** Samples of an AAC packet. */
 const AAC_SAMPLES = 1024;
 
-interface SoundFacts {
+interface AudioProperties {
   /** Time span on the clock of the video; null when there is no packet. */
   span: Span | null;
   /** Duration of the video. */
@@ -97,7 +97,7 @@ interface SoundFacts {
 
 export function describeAudio(
   track: ProbedStream,
-  { span, durationSec, frameRate, isDeclared, discrete }: SoundFacts,
+  { span, durationSec, frameRate, isDeclared, discrete }: AudioProperties,
 ): SourceAudio {
   const channels = track.channels ?? 0;
   const isAacLc = track.codec_name === 'aac' && track.profile === 'LC';
@@ -127,7 +127,7 @@ export function describeAudio(
 
 function isGuessed({ codec_name: codec = '', channels = 0, channel_layout: layout }: ProbedStream): boolean {
   return (
-    channels > MOST_SPEAKERS && (codec.startsWith('pcm_') || layout === undefined || layout === 'unknown')
+    channels > MAX_MIX_CHANNELS && (codec.startsWith('pcm_') || layout === undefined || layout === 'unknown')
   );
 }
 

@@ -7,7 +7,7 @@ import type { RungPlan } from '../contract/index.ts';
  */
 const CPU_SEC_PER_MEGAPIXEL: Readonly<Record<VideoCodec, number>> = { H264: 0.012, HEVC: 0.045, AV1: 0.05 };
 /** Maximum CPU time of one codec of one video. */
-const MOST_CPU_SEC = 8 * 3600;
+const MAX_CPU_SEC = 8 * 3600;
 
 /** Estimates the CPU seconds, on one core, of a rung for a video of this duration. */
 export function cpuSecondsOf({ codec, width, height, frameRate }: RungPlan, durationSec: number): number {
@@ -17,5 +17,5 @@ export function cpuSecondsOf({ codec, width, height, frameRate }: RungPlan, dura
 /** Returns the rungs of one codec, highest first: all, or none when they would take too long. */
 export function affordable(rungs: readonly RungPlan[], durationSec: number): RungPlan[] {
   const sum = rungs.reduce((sec, rung) => sec + cpuSecondsOf(rung, durationSec), 0);
-  return sum <= MOST_CPU_SEC ? [...rungs] : [];
+  return sum <= MAX_CPU_SEC ? [...rungs] : [];
 }

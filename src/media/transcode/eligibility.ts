@@ -56,7 +56,7 @@ export function copyIneligibleReason(facts: SourceProperties): string | null {
     [facts.isCutShort, 'incomplete'],
     [(video.bitrate ?? 0) > maxCopyBitrate(video), 'bitrate'],
   ];
-  return reasons.find(([applies]) => applies)?.[1] ?? cutRefusal(facts);
+  return reasons.find(([applies]) => applies)?.[1] ?? cutIneligibleReason(facts);
 }
 
 /** Reports whether the settings in the header hold to the end of the file. */
@@ -78,7 +78,7 @@ export function splitIneligibleReason(facts: SourceProperties): string | null {
   // A packet may hold a single field.
   if (info.video.isInterlaced) return 'interlaced';
   if (scan.maxKeyframeGapSec > MAX_SPLIT_GAP_SEC) return 'keyframe distance';
-  return cutRefusal(facts);
+  return cutIneligibleReason(facts);
 }
 
 /** Reports whether the container rotates or mirrors the video, which neither chunks nor segments preserve. */
@@ -86,7 +86,7 @@ function isTurned({ side_data_list: list = [] }: ProbedStream): boolean {
   return list.some(({ rotation }) => rotation !== undefined);
 }
 
-function cutRefusal({ info, scan, lead }: SourceProperties): string | null {
+function cutIneligibleReason({ info, scan, lead }: SourceProperties): string | null {
   const { durationSec, video } = info;
   if (!scan.hasAllTimestamps) return 'timestamps';
   if (!scan.beginsWithKeyframe) return 'begins without a keyframe';

@@ -45,14 +45,14 @@ export const PREVIEW_TRIES: readonly [PreviewTry, ...PreviewTry[]] = [
 ];
 
 /** Returns the time span with video frames: a video may last longer than its frames. */
-export function picturesOf({ durationSec, video }: SourceInfo): Span {
+export function videoSpanOf({ durationSec, video }: SourceInfo): Span {
   const { startSec = 0, endSec = durationSec } = video.span ?? {};
   return { startSec: Math.max(0, startSec), endSec: Math.min(durationSec, endSec) };
 }
 
 /** Seconds. */
 export function posterPlaces(source: SourceInfo): number[] {
-  const { startSec, endSec } = picturesOf(source);
+  const { startSec, endSec } = videoSpanOf(source);
   return POSTER_PLACES.map((share) => startSec + share * (endSec - startSec));
 }
 
@@ -74,7 +74,7 @@ export function tileScale({ video }: SourceInfo): string {
 
 /** Returns the start of the preview; null when the video is too short for one. */
 export function previewStart(source: SourceInfo): number | null {
-  const { startSec, endSec } = picturesOf(source);
+  const { startSec, endSec } = videoSpanOf(source);
   const lengthSec = endSec - startSec;
   if (lengthSec < PREVIEW_MIN_SEC) return null;
   return startSec + Math.max(0, Math.min(lengthSec * 0.2, lengthSec - PREVIEW_SEC));

@@ -17,7 +17,6 @@ import {
   PREVIEW_SEC,
   PREVIEW_TRIES,
   type PreviewTry,
-  picturesOf,
   posterPlaces,
   posterSize,
   previewOutput,
@@ -29,6 +28,7 @@ import {
   TILE_MIN_SEC,
   TILES_ENOUGH,
   tileScale,
+  videoSpanOf,
 } from './image-filters.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
@@ -96,7 +96,7 @@ function goodPlaces(source: SourceInfo): Place[] {
 }
 
 function askedPlaces(source: SourceInfo, atSec: number): Place[] {
-  const sec = Math.max(0, Math.min(atSec, picturesOf(source).endSec - LAST_PICTURE_SEC));
+  const sec = Math.max(0, Math.min(atSec, videoSpanOf(source).endSec - LAST_PICTURE_SEC));
   return [
     { sec, filters: [] },
     // Some files, such as FLV without an index, do not support random access.

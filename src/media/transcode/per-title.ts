@@ -3,7 +3,7 @@ import { inputGuard } from '../ffmpeg/guard.ts';
 import { readOutput } from '../ffmpeg/output.ts';
 import { encoderArgs } from './encoders.ts';
 import { rateText } from './frame-rate.ts';
-import { picturesOf } from './image-filters.ts';
+import { videoSpanOf } from './image-filters.ts';
 import { encodeLimits } from './limits.ts';
 import { runTool, type Tools } from './run.ts';
 import { decoderOptions, sourceFilters } from './source-filters.ts';
@@ -125,7 +125,7 @@ function sampleArgs(
   places: readonly number[],
 ) {
   const rate = rateText(frameRate);
-  const { endSec } = picturesOf(source);
+  const { endSec } = videoSpanOf(source);
   const spans = places.map((share) => Math.max(0, endSec * share - WINDOW_SEC / 2).toFixed(3));
   const pieces = spans.map((_, index) => {
     const filters = [`fps=${rate}`, ...sourceFilters(source), 'setpts=PTS-STARTPTS'];

@@ -48,7 +48,7 @@ const MAX_STREAMS = 32;
 /** Tolerance for rounding in containers: twelve hours and a frame count as twelve hours. */
 const DURATION_TOLERANCE_SEC = 1;
 /** Maximum lead of audio over the video that is retained, with the first frame frozen. */
-const LEAD_KEPT_SEC = 0.2;
+const MAX_AUDIO_LEAD_SEC = 0.2;
 /** Tolerance in frames: containers round times to milliseconds. */
 const BEAT_TOLERANCE = 0.05;
 /** Padding that encoders add to the end of the audio to fill a packet. */
@@ -86,7 +86,7 @@ export async function probeFile(tools: Tools, input: ProbeInput): Promise<Source
   const { path, dir, signal } = input;
   await sniff(path);
   const { report, log } = await ffprobe(tools, { path, cwd: dir, signal });
-  const video = choosePictures(report);
+  const video = selectVideoTrack(report);
   checkPicture(video, log);
   const declaredSec = seconds(report.format.duration);
   checkDuration(declaredSec ?? 0);
@@ -179,7 +179,7 @@ async function decodable(
   return { heard: await probeAudioTracks(tools, sounds, file), word: await probeWithFfmpeg(tools, pictures) };
 }
 
-function choosePictures(report: ProbeReport): ProbedStream {
+function selectVideoTrack(report: ProbeReport): ProbedStream {
   const { streams } = report;
   if ((report.format.nb_streams ?? streams.length) > MAX_STREAMS) {
     throw new MediaFileError('UNSUPPORTED_FORMAT', `The file has more than ${MAX_STREAMS} tracks.`);
@@ -268,7 +268,7 @@ function describe(found: Findings): SourceInfo {
   const lead = audioStart === null ? 0 : videoStart - audioStart;
   const { frameRate, isVariable } = frameRateOf(video, track);
   // Aligned to the frame rate, otherwise all frames would move to the next position.
-  const zeroSec = lead <= LEAD_KEPT_SEC ? videoStart : beatRemainder(videoStart, 1 / frameRate);
+  const zeroSec = lead <= MAX_AUDIO_LEAD_SEC ? videoStart : beatRemainder(videoStart, 1 / frameRate);
   const beginSec = fileStartSec + zeroSec;
   const durationSec = durationOf(found, audio, { beginSec, frameSec: 1 / frameRate });
   const spanOf = ({ startSec, endSec }: Span): Span => {

@@ -14,7 +14,6 @@ import {
   PREVIEW_MAX_BYTES,
   PREVIEW_SEC,
   PREVIEW_TRIES,
-  picturesOf,
   posterPlaces,
   posterSize,
   previewOutput,
@@ -24,6 +23,7 @@ import {
   SHEET,
   SHEET_QUALITY,
   tileScale,
+  videoSpanOf,
 } from './image-filters.ts';
 import { createTimes, type ImageTask, makePoster, makePreview, sizeOf, writeStoryboard } from './images.ts';
 import type { Tools } from './run.ts';
@@ -82,7 +82,7 @@ function output(pad: string, options: string[]): string[] {
 
 /** Returns a filter that selects a frame each second after the candidate positions of a poster. */
 function candidates(source: SourceInfo): string {
-  const last = Math.max(0, picturesOf(source).endSec - LAST_PICTURE_SEC);
+  const last = Math.max(0, videoSpanOf(source).endSec - LAST_PICTURE_SEC);
   const spans = posterPlaces(source).map((place) => {
     const sec = Math.min(place, last);
     return `between(t\\,${sec.toFixed(3)}\\,${(sec + SEARCH_SEC).toFixed(3)})`;

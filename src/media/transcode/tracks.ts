@@ -1,7 +1,7 @@
 import { baseLanguageTag } from '../../kernel/languages.ts';
 import { truncate } from '../../kernel/truncate.ts';
 import type { ChapterMark, ProcessingNote, SourceCaptions, SourceInfo } from '../contract/index.ts';
-import { isTextCaption, PICTURE_CAPTIONS } from '../ffmpeg/codecs.ts';
+import { BITMAP_SUBTITLES, isTextCaption } from '../ffmpeg/codecs.ts';
 import { languageOf, titleOf } from './audio.ts';
 import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 
@@ -9,7 +9,7 @@ import type { ProbedStream, ProbeReport } from './ffprobe.ts';
 const MAX_CHAPTERS = 200;
 const MAX_TITLE = 200;
 
-interface Kept {
+interface SelectedTracks {
   report: ProbeReport;
   video: ProbedStream;
   audio: readonly ProbedStream[];
@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** Describes captions and chapters, and the omitted parts of the file. */
-export function describeTracks(kept: Kept): Pick<SourceInfo, 'captions' | 'chapters' | 'notes'> {
+export function describeTracks(kept: SelectedTracks): Pick<SourceInfo, 'captions' | 'chapters' | 'notes'> {
   const { streams } = kept.report;
   const chapters = chaptersOf(kept);
   const tooMany: ProcessingNote = {
@@ -59,7 +59,7 @@ function describeCaptions(stream: ProbedStream): SourceCaptions {
   };
 }
 
-function chaptersOf({ report, zeroSec, durationSec }: Kept): ChapterMark[] {
+function chaptersOf({ report, zeroSec, durationSec }: SelectedTracks): ChapterMark[] {
   const byStart = new Map<number, ChapterMark>();
   for (const [index, { start_time: start, tags }] of (report.chapters ?? []).entries()) {
     const startSec = Math.max(0, Math.round((Number(start) - zeroSec) * 1000) / 1000);
@@ -70,10 +70,10 @@ function chaptersOf({ report, zeroSec, durationSec }: Kept): ChapterMark[] {
   return [...byStart.values()].toSorted((a, b) => a.startSec - b.startSec);
 }
 
-function noteOf(stream: ProbedStream, { video, audio, isStill }: Kept): ProcessingNote[] {
+function noteOf(stream: ProbedStream, { video, audio, isStill }: SelectedTracks): ProcessingNote[] {
   const { codec_type: type, codec_name: codec = 'an unknown format' } = stream;
   if (type === 'subtitle' && !isText(stream)) {
-    const pictures = PICTURE_CAPTIONS[codec];
+    const pictures = BITMAP_SUBTITLES[codec];
     return [pictures === undefined ? notRead(stream, codec) : inPictures(stream, pictures)];
   }
   if (type === 'audio' && !audio.includes(stream)) {

@@ -5,7 +5,7 @@ const LEAST_BEAT_MS = 16;
 /** Interval for an animation without a common one: no frame moves by more than half of it. */
 const OWN_BEAT_MS = 20;
 /** Maximum pixels for repeated frames: a few seconds of work. */
-const MOST_REPEATED = 3e9;
+const MAX_REPEATED_PIXELS = 3e9;
 
 /**
  * Yields the times, in milliseconds, at which each frame is sent to the encoder. Frames are repeated while
@@ -16,7 +16,7 @@ export function* frameTimes({ width, height, frames }: WebpAnimation): Generator
   const common = frames.reduce((all, { durationMs }) => gcd(all, durationMs), 0);
   const beatMs = common >= LEAST_BEAT_MS ? common : OWN_BEAT_MS;
   const totalMs = frames.reduce((sum, { durationMs }) => sum + durationMs, 0);
-  const isRepeated = (totalMs / beatMs) * width * height <= MOST_REPEATED;
+  const isRepeated = (totalMs / beatMs) * width * height <= MAX_REPEATED_PIXELS;
   let startMs = 0;
   // Frame by frame: a small animation may be shown for hours.
   for (const [index, { durationMs }] of frames.entries()) {

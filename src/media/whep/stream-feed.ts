@@ -44,7 +44,7 @@ const LOOK_MS = 250;
 /** Gathering time of the feed: frames are sent as they arrive, those between keyframes included. */
 const AT_ONCE = 0;
 /** Frames needed to detect whether they are reordered. */
-const TELLING_PICTURES = 6;
+const REORDER_PROBE_FRAMES = 6;
 const TELLING_MS = 1000;
 /** Rounding tolerance: encoders round each timestamp, while B-frames are off by at least one frame. */
 const ROUNDING_MS = 1;
@@ -181,7 +181,7 @@ export class StreamFeed {
       return;
     }
     this.#pictures += 1;
-    if (this.#pictures >= TELLING_PICTURES) this.#told.resolve(null);
+    if (this.#pictures >= REORDER_PROBE_FRAMES) this.#told.resolve(null);
     const payloads = h264Payloads(data, this.#lengthBytes, isKey ? this.#sets : []);
     if (payloads.length === 0) return;
     const picture = { ms: this.#line.at(timestamp), isKey, payloads };

@@ -29,7 +29,7 @@ const BLOCK_HEAD = Buffer.of(0x81, 0, 0, 0x80);
 /** Packets that wait for the program to start: some seconds of them. */
 const MOST_WAITING = 250;
 
-export function createSoundCoder({ ffmpeg, log, onTag, onError }: SoundCoderOptions): AudioEncoder {
+export function createAudioEncoder({ ffmpeg, log, onTag, onError }: SoundCoderOptions): AudioEncoder {
   const reader = new FlvReader(
     () => {},
     (tag) => tag.type === FlvTagType.audio && onTag(tag),

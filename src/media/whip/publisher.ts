@@ -8,7 +8,7 @@ import { timeRead } from '../longest-read.ts';
 import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import { JanusClient, JanusError, type JanusHandle } from '../rooms/janus/client.ts';
 import { type JanusLink, readLink } from '../rooms/janus/link-file.ts';
-import { type AudioEncoder, createSoundCoder } from './aac-encoder.ts';
+import { type AudioEncoder, createAudioEncoder } from './aac-encoder.ts';
 import { forJanus, type JanusOffer, toOfferError } from './janus-offer.ts';
 import { LOOPBACK, openLoopbackSocket } from './loopback-socket.ts';
 import { assertPublishable, type OfferedMedia, readOffer } from './offer.ts';
@@ -126,7 +126,7 @@ class JanusPublisher implements Publisher {
       onActive: () => clearTimeout(this.#deadline),
       onEnd: () => void this.close(true),
     });
-    this.#coder = createSoundCoder({
+    this.#coder = createAudioEncoder({
       ...{ ffmpeg, log },
       onTag: (tag) => this.#feeder.message({ ...tag, streamId: 0, payload: Buffer.from(tag.payload) }),
       onError: (error) => this.#failed(error),

@@ -29,7 +29,7 @@ export interface WhipManager {
 }
 
 /** The one that publishes, and those that are about to take over. */
-const MOST_OF_A_STREAM = 4;
+const MAX_CONNECTIONS_PER_STREAM = 4;
 const TOO_MANY = 'Too many WHIP connections to this stream are starting. Try again in a moment.';
 const NO_JANUS = 'WHIP publishing is currently unavailable. Try again in a moment, or publish with RTMP.';
 
@@ -44,7 +44,8 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
   let isStopping = false;
 
   const answer = async ({ sessionId, streamId, offer }: WhipOffer): Promise<void> => {
-    const isTooMany = [...streams.values()].filter((id) => id === streamId).length >= MOST_OF_A_STREAM;
+    const isTooMany =
+      [...streams.values()].filter((id) => id === streamId).length >= MAX_CONNECTIONS_PER_STREAM;
     streams.set(sessionId, streamId);
     const publisher = isTooMany ? TOO_MANY : await open(options, streamId, offer);
     if (typeof publisher === 'string') {

@@ -9,7 +9,7 @@ export type LeasedRun = (operationId: string) => Promise<StoredResponse>;
 
 /** Longer than any handler takes; after a crash, a repetition runs after this. */
 const LEASE_MS = 30_000;
-const KEPT_MS = 24 * 3_600_000;
+const RETENTION_MS = 24 * 3_600_000;
 
 /**
  * Claims a key that is new, expired or without a running request. The operation continues under its ID,
@@ -46,7 +46,7 @@ export function createLeasedRecords({ sql, clock, secrets }: Options) {
   const { answerOf } = deadlineOf(sql);
   const take = async ({ id, request }: Claim, until: Date): Promise<string | null> => {
     const now = clock.now();
-    const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
+    const expiresAt = dateFromMs(now.getTime() + RETENTION_MS);
     const { workspaceId, fingerprint, legacyFingerprint } = request;
     const parameters = [id, workspaceId, fingerprint, expiresAt, until, newUuid(), now, legacyFingerprint];
     const lease = sql.unsafe<{ operation_id: string }[]>(LEASE, parameters, { prepare: true });
@@ -74,7 +74,7 @@ export function createLeasedRecords({ sql, clock, secrets }: Options) {
         throw error;
       }
       const body = secrets.encrypt(response.body, claim.name);
-      const expiresAt = dateFromMs(clock.ms() + KEPT_MS);
+      const expiresAt = dateFromMs(clock.ms() + RETENTION_MS);
       await answerOf(sql.unsafe(ANSWER, [claim.id, operationId, response.status, body, expiresAt]));
       return { kind: 'stored', response };
     },

@@ -51,7 +51,7 @@ export interface IdempotencyOptions {
   concurrency: number;
 }
 
-const KEPT_MS = 24 * 3_600_000;
+const RETENTION_MS = 24 * 3_600_000;
 const WAIT_MS = 3_000;
 /** Pause between two looks at a key that another node holds, and how much of it is random. */
 const POLL_MS = 40;
@@ -179,7 +179,7 @@ function createRecords({ sql, clock, secrets }: IdempotencyOptions) {
       const { id, name, request } = claim;
       const body = secrets.encrypt(response.body, name);
       const now = clock.now();
-      const expiresAt = dateFromMs(now.getTime() + KEPT_MS);
+      const expiresAt = dateFromMs(now.getTime() + RETENTION_MS);
       const { workspaceId, fingerprint } = request;
       const parameters = [id, workspaceId, fingerprint, response.status, body, expiresAt, now];
       const { count } = await transaction.query(STORE, parameters, true);

@@ -38,7 +38,7 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /** Long-lived connections per pool; others were opened for a burst, such as the start. */
-const KEPT = 1;
+const LONG_LIVED_CONNECTIONS = 1;
 
 /**
  * The driver uses its connections in turn, so none of them is ever idle: they end by their age instead
@@ -50,7 +50,7 @@ function lifetimes(): () => number {
   let asked = 0;
   return () => {
     asked += 1;
-    return asked <= KEPT ? 240 + Math.random() * 240 : 30 + Math.random() * 25;
+    return asked <= LONG_LIVED_CONNECTIONS ? 240 + Math.random() * 240 : 30 + Math.random() * 25;
   };
 }
 

@@ -34,7 +34,7 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
   try {
     await setBounds(session, MAINTAINING);
     await takeLock(session);
-    if (only === undefined) await refuseHalfRestore(session);
+    if (only === undefined) await assertNoPartialRestore(session);
     await session`create table if not exists migration (
       name text primary key, applied_at timestamptz not null default now())`;
     const rows = await session<{ name: string }[]>`select name from migration`;
@@ -103,7 +103,7 @@ async function isCurrent(sql: Sql, files: readonly string[]): Promise<boolean> {
   });
 }
 
-async function refuseHalfRestore(session: Sql): Promise<void> {
+async function assertNoPartialRestore(session: Sql): Promise<void> {
   const [row] = await session<{ isHalf: boolean }[]>`
     select to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`;
   if (row?.isHalf === true)

@@ -98,7 +98,7 @@ export interface OutboundOptions extends PoolOptions, DialerOptions {
   userAgent?: string;
 }
 
-const KEPT_BYTES = 16 * 1024;
+const MAX_BODY_BYTES = 16 * 1024;
 /** A longer body costs the connection; up to here it is read to its end so that the connection stays. */
 const READ_BYTES = 64 * 1024;
 const CHECK_DNS_MS = 2000;
@@ -267,7 +267,7 @@ function send(
   deadline: AbortSignal,
 ): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const { keptBytes = KEPT_BYTES } = request;
+  const { keptBytes = MAX_BODY_BYTES } = request;
   const body = new CapturedBody(keptBytes);
   let answer: Answer | null = null;
   const settle = (failure?: unknown) => {

@@ -82,7 +82,7 @@ async function firstThatConnects(
       return await get(lane, target, request, release);
     } catch (error) {
       release();
-      failure = known(error, request.signal);
+      failure = toKnownError(error, request.signal);
       if (!(failure instanceof OutboundError && failure.stage === 'connect')) break;
     }
   }
@@ -119,12 +119,12 @@ async function* chunksOf(body: AsyncIterable<Uint8Array>, signal: AbortSignal): 
   try {
     yield* body;
   } catch (error) {
-    throw known(error, signal);
+    throw toKnownError(error, signal);
   }
 }
 
 /** Returns the reason of the abort when the caller has aborted the request. */
-function known(error: unknown, signal: AbortSignal): unknown {
+function toKnownError(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof OutboundError || error instanceof GuardError) return error;
   const code = errorCode(error);

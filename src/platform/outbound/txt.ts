@@ -12,14 +12,14 @@ export interface TxtResolver {
 }
 
 /** Error codes that mean that there is no record. */
-const NOTHING = ['ENODATA', 'ENOTFOUND'];
+const NO_RECORD_CODES = ['ENODATA', 'ENOTFOUND'];
 /** Each is asked by itself: one that lags, or that remembers "nothing", does not decide. */
-const ASKED = 2;
+const MAX_SERVERS = 2;
 
 /** @param servers `ip:port` each; the system's when empty. */
 export function createTxtResolver(servers: string[]): TxtResolver {
   const known = servers.length > 0 ? servers : dns.getServers();
-  const resolvers = known.slice(0, ASKED).map((server) => {
+  const resolvers = known.slice(0, MAX_SERVERS).map((server) => {
     const resolver = new dns.Resolver({ timeout: 1500, tries: 2 });
     resolver.setServers([server]);
     return resolver;
@@ -32,7 +32,7 @@ export function createTxtResolver(servers: string[]): TxtResolver {
       const codes = answers.map((answer) =>
         answer.status === 'rejected' ? errorCode(answer.reason) : 'ENODATA',
       );
-      const failed = codes.every((code) => !NOTHING.includes(code));
+      const failed = codes.every((code) => !NO_RECORD_CODES.includes(code));
       if (failed) throw new OutboundError('dns', codes[0] ?? 'ENOSERVER');
       return [];
     },

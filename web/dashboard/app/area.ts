@@ -1,7 +1,7 @@
 import type { AnyRoute } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import type { Language } from './i18n.ts';
-import type { Changing } from './permissions.ts';
+import type { ChangeKind } from './permissions.ts';
 
 /** Short text needed before the area is loaded: its name in the navigation. */
 export type Label = Readonly<Record<Language, string>>;
@@ -23,7 +23,7 @@ export interface Area {
    */
   needs?: 'mailbox' | 'finance';
   /** Kind of content that its pages change, which decides which roles may edit: `settings` by default. */
-  changes?: Changing;
+  changes?: ChangeKind;
   routes: readonly AnyRoute[];
   /** Actions that the palette offers in addition to the area itself. */
   actions?: readonly AreaAction[];

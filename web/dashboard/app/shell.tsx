@@ -15,7 +15,7 @@ import { useMode } from './mode.ts';
 import { ModeSwitch } from './mode-switch.tsx';
 import { NotificationBell } from './notification-bell.tsx';
 import { openPalette, Palette } from './palette.ts';
-import { type Changing, canEdit, PageChanges } from './permissions.ts';
+import { type ChangeKind, canEdit, PageChanges } from './permissions.ts';
 import { useSignedIn } from './session.ts';
 import { UnsavedGuard } from './unsaved-guard.tsx';
 import { useVisibleAreas } from './visible-areas.ts';
@@ -97,7 +97,7 @@ export function Shell() {
   );
 }
 
-function useChanging(pathname: string): Changing {
+function useChanging(pathname: string): ChangeKind {
   const area = useVisibleAreas().find(({ to }) => to !== undefined && isBelow(pathname, to));
   return area?.changes ?? 'settings';
 }

@@ -26,7 +26,7 @@ export async function send(original: Request): Promise<Response> {
     recordRateLimits(response.headers);
     if (response.ok) return response;
     const error = await readError(response);
-    if (tries >= REPEATS || !(await isMended(error, session))) throw error;
+    if (tries >= REPEATS || !(await resolveError(error, session))) throw error;
   }
 }
 
@@ -37,7 +37,7 @@ function withHeaders(headers: Headers, more: Record<string, string>): Headers {
 }
 
 /** Resolves the cause of an error if possible. @returns whether the call should be retried. */
-async function isMended({ status, code, field }: ApiError, session: Session | null): Promise<boolean> {
+async function resolveError({ status, code, field }: ApiError, session: Session | null): Promise<boolean> {
   if (session === null) return false;
   // Not that of a wrong password, which is a 401 as well.
   if (status === 401 && code === 'UNAUTHORIZED') return openPrompt('signIn');

@@ -4,14 +4,14 @@ import { openPrompt } from './prompts.ts';
 /** Loss caused by leaving the page: unsaved changes of a form, or a secret that cannot be shown again. */
 type Loss = 'unsaved' | 'secret';
 
-interface Held {
+interface LossGuard {
   loss: Loss;
   isThere(): boolean;
 }
 
-const held = new Set<Held>();
+const lossGuards = new Set<LossGuard>();
 
-const firstHeld = () => [...held].find((one) => one.isThere());
+const firstHeld = () => [...lossGuards].find((one) => one.isThere());
 
 /** Reports whether leaving the page would lose something. */
 export function hasUnsaved(): boolean {
@@ -24,7 +24,7 @@ export async function confirmLeave(): Promise<boolean> {
   if (first === undefined) return true;
   const isGiven = await openPrompt(first.loss);
   // The user accepted the loss; the browser must not ask a second time while the page unloads.
-  if (isGiven) held.clear();
+  if (isGiven) lossGuards.clear();
   return isGiven;
 }
 
@@ -39,9 +39,9 @@ export function useLoss(loss: Loss, isThere: () => boolean): void {
   });
   useEffect(() => {
     const own = { loss, isThere: () => latest.current() };
-    held.add(own);
+    lossGuards.add(own);
     return () => {
-      held.delete(own);
+      lossGuards.delete(own);
     };
   }, [loss]);
 }

@@ -1,10 +1,10 @@
 import { Button, type ButtonProps } from '@mantine/core';
 import type { ComponentPropsWithoutRef, ReactNode } from 'react';
-import { type Changing, useCanEdit } from '../app/permissions.ts';
+import { type ChangeKind, useCanEdit } from '../app/permissions.ts';
 
 interface ChangesProps {
   /** Kind of data, if it differs from that of the area. */
-  of?: Changing;
+  of?: ChangeKind;
   children: ReactNode;
 }
 
@@ -13,7 +13,7 @@ export function EditorsOnly({ of, children }: ChangesProps) {
   return useCanEdit(of) ? children : null;
 }
 
-type Props = ButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> & { of?: Changing };
+type Props = ButtonProps & Omit<ComponentPropsWithoutRef<'button'>, keyof ButtonProps> & { of?: ChangeKind };
 
 /** Button that changes data; hidden from users who may not. */
 export function EditButton({ of, ...button }: Props) {

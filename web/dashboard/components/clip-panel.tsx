@@ -10,14 +10,14 @@ import { EditButton } from './change-button.tsx';
 import { TextLink } from './links.tsx';
 import { Panel } from './panel.tsx';
 
-interface Piece {
+interface ClipRange {
   startSec: number;
   endSec: number;
   title: string;
 }
 
 /** Mantine's inputs of numbers are empty texts while they are empty. */
-interface Values extends Omit<Piece, 'startSec' | 'endSec'> {
+interface Values extends Omit<ClipRange, 'startSec' | 'endSec'> {
   startSec: number | '';
   endSec: number | '';
 }
@@ -78,7 +78,7 @@ interface Props {
   /** ID of the last created clip. */
   madeId: string | undefined;
   isPending: boolean;
-  onCut(piece: Piece): void;
+  onCut(piece: ClipRange): void;
   children?: ReactNode;
 }
 

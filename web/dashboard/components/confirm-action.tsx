@@ -2,7 +2,7 @@ import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/co
 import { useDisclosure } from '@mantine/hooks';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Changing, useCanEdit } from '../app/permissions.ts';
+import { type ChangeKind, useCanEdit } from '../app/permissions.ts';
 
 interface Props extends ButtonProps {
   /** Label of the button, and of the one that confirms. */
@@ -17,7 +17,7 @@ interface Props extends ButtonProps {
   onConfirm: () => Promise<unknown>;
   isPending?: boolean;
   /** Kind of data, if it differs from that of the area. */
-  of?: Changing;
+  of?: ChangeKind;
 }
 
 /** Button for an action that cannot be undone or is public: it asks for confirmation. */

@@ -15,7 +15,7 @@ interface ListPage<Row> {
  * Maximum pages of a list in memory. Beyond it, pages at the other end are dropped, so that 10,000 rows need
  * as much memory as 500.
  */
-const PAGES_KEPT = 10;
+const MAX_PAGES = 10;
 
 /**
  * The first page has no cursor. An empty list is omitted from the URL, and unlike null it is a valid page
@@ -26,12 +26,12 @@ type PageStart = string | typeof FIRST;
 
 /** Start of the page before each cursor: the API only returns the next one. */
 const startBefore = new Map<string, PageStart>();
-const STARTS_KEPT = 2000;
+const MAX_PAGE_STARTS = 2000;
 
 function noteStart(cursor: string, before: PageStart): void {
   startBefore.delete(cursor);
   startBefore.set(cursor, before);
-  if (startBefore.size <= STARTS_KEPT) return;
+  if (startBefore.size <= MAX_PAGE_STARTS) return;
   for (const oldest of startBefore.keys()) {
     startBefore.delete(oldest);
     return;
@@ -42,7 +42,7 @@ function noteStart(cursor: string, before: PageStart): void {
 export const byCursor = {
   pageParamName: 'cursor',
   initialPageParam: FIRST,
-  maxPages: PAGES_KEPT,
+  maxPages: MAX_PAGES,
   getNextPageParam({ pagination }: ListPage<unknown>, _pages: unknown, start: unknown) {
     const next = pagination.hasMore ? (pagination.nextCursor ?? null) : null;
     if (next !== null) noteStart(next, typeof start === 'string' ? start : FIRST);

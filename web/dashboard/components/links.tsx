@@ -4,13 +4,17 @@ import type { ComponentPropsWithRef, ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 
 /** Link attributes that the component of its appearance does not define. */
-type Own<Look> = Look & Omit<ComponentPropsWithRef<'a'>, keyof Look>;
+type StyledLinkProps<Look> = Look & Omit<ComponentPropsWithRef<'a'>, keyof Look>;
 
 /** Text link within the dashboard: `<TextLink to="/keys">`. */
-export const TextLink = createLink((props: Own<AnchorProps>) => <Anchor component="a" {...props} />);
+export const TextLink = createLink((props: StyledLinkProps<AnchorProps>) => (
+  <Anchor component="a" {...props} />
+));
 
 /** Button link within the dashboard. */
-export const ButtonLink = createLink((props: Own<ButtonProps>) => <Button component="a" {...props} />);
+export const ButtonLink = createLink((props: StyledLinkProps<ButtonProps>) => (
+  <Button component="a" {...props} />
+));
 
 /** Navigation item that marks the current page. */
 export const NavLinkTo = createLink(NavLink<'a'>);

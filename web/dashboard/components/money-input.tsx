@@ -2,17 +2,17 @@ import { NumberInput, type NumberInputProps } from '@mantine/core';
 import { currentLocale } from '../app/i18n.ts';
 
 /** Value of a number input: '' when it is empty. */
-export type Entered = number | string;
+export type MoneyInputValue = number | string;
 
 const MAX_CENTS = 99_999_999;
 
 /** Converts dollars from the input to cents; null for an empty input. */
-export function centsOf(entered: Entered): number | null {
+export function centsOf(entered: MoneyInputValue): number | null {
   return entered === '' ? null : Math.round(Number(entered) * 100);
 }
 
 /** Converts cents to the initial value of a `MoneyInput`. */
-export function dollarsOf(cents: number | null): Entered {
+export function dollarsOf(cents: number | null): MoneyInputValue {
   return cents === null ? '' : cents / 100;
 }
 

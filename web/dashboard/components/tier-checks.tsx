@@ -6,7 +6,7 @@ import { TextLink } from './links.tsx';
 /** Maximum number of open tiers. */
 const TIERS = 100;
 /** Maximum tiers of a video or stream. */
-const MOST = 20;
+const MAX_TIERS = 20;
 
 interface Props {
   value?: string[];
@@ -35,7 +35,7 @@ export function TierChecks(props: Props) {
     <Checkbox.Group
       label={t('tiers.label')}
       description={t('tiers.means')}
-      maxSelectedValues={MOST}
+      maxSelectedValues={MAX_TIERS}
       {...props}
     >
       <Stack gap="xs" mt="xs">

@@ -35,7 +35,7 @@ interface Deps {
 }
 
 type Query = { cursor?: unknown; checkout_id?: unknown };
-type Asked = FastifyRequest<{ Params: { username: string }; Querystring: Query; Body: unknown }>;
+type ChannelPageRequest = FastifyRequest<{ Params: { username: string }; Querystring: Query; Body: unknown }>;
 
 const FORM_BYTES = 4096;
 const MISSING = {
@@ -58,8 +58,8 @@ export function channelPages(deps: Deps): (app: FastifyInstance) => void {
       scope.setErrorHandler((error, _request, reply) =>
         sendFailure(deps.assets, error, reply, (failure) => failurePage(failure, MISSING)),
       );
-      scope.get('/@:username', (request: Asked, reply) => show(deps, request, reply));
-      scope.post('/@:username/join', async ({ params, body, ip }: Asked, reply) => {
+      scope.get('/@:username', (request: ChannelPageRequest, reply) => show(deps, request, reply));
+      scope.post('/@:username/join', async ({ params, body, ip }: ChannelPageRequest, reply) => {
         await limitByIp(deps, JOINS, ip);
         const workspaceId = await deps.channels.workspaceNamed(params.username);
         const url = await deps.join(
@@ -73,7 +73,7 @@ export function channelPages(deps: Deps): (app: FastifyInstance) => void {
   };
 }
 
-async function show(deps: Deps, request: Asked, reply: FastifyReply): Promise<FastifyReply> {
+async function show(deps: Deps, request: ChannelPageRequest, reply: FastifyReply): Promise<FastifyReply> {
   const { username } = request.params;
   // Usernames are lower case, but people type them in any case.
   const lower = username.toLowerCase();
@@ -81,7 +81,7 @@ async function show(deps: Deps, request: Asked, reply: FastifyReply): Promise<Fa
   return sendPage(reply, deps.assets, await pageOf(deps, request));
 }
 
-async function pageOf(deps: Deps, request: Asked): Promise<Page> {
+async function pageOf(deps: Deps, request: ChannelPageRequest): Promise<Page> {
   const { content, links, cursors, publicUrl } = deps;
   const shown = await deps.channels.named(request.params.username);
   const { workspaceId, profile } = shown;

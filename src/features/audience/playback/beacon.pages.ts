@@ -10,12 +10,12 @@ import { SESSION_LENGTH } from './playback-sessions.ts';
 
 /** Maximum size of a beacon, which has some hundred bytes; a longer body is discarded. */
 const BODY_BYTES = 16_384;
-const MOST_NUMBER = 2_147_483_647;
+const MAX_BEACON_NUMBER = 2_147_483_647;
 
 const Moment = Type.Union([Type.String({ maxLength: 40 }), Type.Number()]);
 const Beacon = Type.Object({
   session: Type.String({ maxLength: SESSION_LENGTH }),
-  n: Type.Integer({ minimum: 0, maximum: MOST_NUMBER }),
+  n: Type.Integer({ minimum: 0, maximum: MAX_BEACON_NUMBER }),
   sentAt: Type.Optional(Moment),
   isPresence: Type.Optional(Type.Boolean()),
   events: Type.Array(

@@ -47,7 +47,7 @@ interface Deps {
 /**
  * Maximum beacons: a player sends four a minute, more when seeking; some hundred may share one IP address.
  */
-const MOST_A_MINUTE = { session: 60, address: 1200 };
+const MAX_PER_MINUTE = { session: 60, address: 1200 };
 /**
  * After a broadcast its viewers see the rest for 15 seconds, some seconds behind
  * (docs/decisions/playback-and-tokens.md#end-of-a-broadcast); then their players tell that it has ended.
@@ -65,7 +65,7 @@ export function createBeacons(deps: Deps): Beacons {
       counter.hit(session.key),
       counter.hit(counterKey(`address ${ipBlock(ip)}`)),
     ]);
-    return counts[0].count > MOST_A_MINUTE.session || counts[1].count > MOST_A_MINUTE.address;
+    return counts[0].count > MAX_PER_MINUTE.session || counts[1].count > MAX_PER_MINUTE.address;
   };
 
   /**
@@ -94,7 +94,7 @@ export function createBeacons(deps: Deps): Beacons {
       const meet = (): ViewerFingerprint => arrivals.fingerprint(visit, { workspaceId, ...session });
       const isPresence = stream?.isLive && beacon.isPresence !== false;
       if (isPresence && (await order.advance(session, beacon.n, now)))
-        tellPresence(viewers, stream, { session, visit, events, meet });
+        recordPresence(viewers, stream, { session, visit, events, meet });
       const viewer = await arrivals.viewerOf(meet(), now);
       facts.record({
         kind: 'BEACON',
@@ -129,17 +129,17 @@ function playing(
   return mayWatch({ visibility, grant, isEntitled: visibility !== 'PRIVATE' }) ? what : undefined;
 }
 
-interface Told {
+interface AcceptedBeacon {
   session: PlaybackSession;
   visit: ClientInfo;
   events: readonly AcceptedPlayerEvent[];
   meet(): ViewerFingerprint;
 }
 
-function tellPresence(
+function recordPresence(
   viewers: OnWatched,
   stream: StreamSnapshot,
-  { session, visit, events, meet }: Told,
+  { session, visit, events, meet }: AcceptedBeacon,
 ): void {
   const last = events.findLast(({ type }) => type !== 'ERROR');
   if (last === undefined) return;

@@ -10,11 +10,11 @@ import type { AccessRequest } from './access.service.ts';
  */
 export type RenderFollowBox = (
   asking: AccessRequest,
-  creator: Followed,
+  creator: FollowedCreator,
   page: string,
 ) => Promise<SafeHtml | null>;
 
-interface Followed {
+interface FollowedCreator {
   accountId: string;
   workspaceId: string;
   username: string;

@@ -43,7 +43,7 @@ const FORM =
 export const SESSION_LENGTH = 500;
 const NONCE_BYTES = 8;
 /** Validity of a session, for pages that remain open. */
-const KEPT_MS = 7 * DAY_MS;
+const SESSION_TTL_MS = 7 * DAY_MS;
 
 /**
  * Creates sessions in the form `<id>.<expiry>.<grant>.<mark of the token>.<nonce>.<source>.<signature>`: the
@@ -60,7 +60,7 @@ export function createPlaybackSessions({
   return {
     mint({ id, grant, referrer, isSelf }, suffix) {
       const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-      const expiry = (clock.ms() + KEPT_MS).toString(36);
+      const expiry = (clock.ms() + SESSION_TTL_MS).toString(36);
       const source = (isSelf ? 's' : 'v') + Buffer.from(referrer ?? '').toString('base64url');
       const head = [id, expiry, grant ?? '', tokenFingerprint(suffix), nonce, source].join('.');
       return `${head}.${secrets.sign(PURPOSE, head)}`;
@@ -74,7 +74,7 @@ export function createPlaybackSessions({
       return {
         id,
         key,
-        madeAtMs: Number.parseInt(expiry, 36) - KEPT_MS,
+        madeAtMs: Number.parseInt(expiry, 36) - SESSION_TTL_MS,
         grant: GRANTS.find((grant) => grant === name) ?? null,
         tokenFingerprint: mark,
         referrer: Buffer.from(from, 'base64url').toString() || null,

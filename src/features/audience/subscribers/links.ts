@@ -4,15 +4,15 @@ import type { Secrets } from '../../../platform/secrets.ts';
 
 /** Links in mails to subscribers: signed, and stored nowhere (docs/concepts/subscribers.md#email-links). */
 export interface SubscriberLinks {
-  confirmUrl(subscriber: Asked): string;
+  confirmUrl(subscriber: ConfirmationRequest): string;
   /** Reports whether the token belongs to an unexpired link of this request. */
-  mayConfirm(subscriber: Asked, token: string): boolean;
+  mayConfirm(subscriber: ConfirmationRequest, token: string): boolean;
   leaveUrl(id: string): string;
   /** Reports whether the token is valid. It never expires: anyone with an email can unsubscribe. */
   mayLeave(id: string, token: string): boolean;
 }
 
-interface Asked {
+interface ConfirmationRequest {
   id: string;
   confirmation_round: number;
 }
@@ -31,7 +31,8 @@ export function createLinks({
   clock: Clock;
   publicUrl: string;
 }): SubscriberLinks {
-  const signed = ({ id, confirmation_round: round }: Asked, until: string) => `${id} ${round} ${until}`;
+  const signed = ({ id, confirmation_round: round }: ConfirmationRequest, until: string) =>
+    `${id} ${round} ${until}`;
   return {
     confirmUrl(subscriber) {
       const until = (clock.ms() + CONFIRM_DAYS * DAY_MS).toString(36);

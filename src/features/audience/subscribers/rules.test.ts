@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addedTo, type Status } from './rules.ts';
+import { addOutcome, type Status } from './rules.ts';
 
 const NOW = new Date('2026-11-20T00:00:01.000Z');
 const YESTERDAY = new Date('2026-11-19T23:59:59.000Z');
@@ -34,7 +34,7 @@ test('consent confirms all but unsubscribed addresses; the others are asked once
       [YESTERDAY, true],
       [TODAY, false],
     ] as const) {
-      const outcome = addedTo({ status, hasLeft, askedAt }, hasConsent, NOW);
+      const outcome = addOutcome({ status, hasLeft, askedAt }, hasConsent, NOW);
       assert.deepEqual(outcome, { status: becomes, isAdded, isAsked: isAsked && again }, said);
     }
   }

@@ -23,7 +23,11 @@ export interface Outcome {
 /**
  * @param hasConsent the caller states when the person agreed; this does not override an earlier unsubscribe.
  */
-export function addedTo({ status, hasLeft, askedAt }: AddressState, hasConsent: boolean, now: Date): Outcome {
+export function addOutcome(
+  { status, hasLeft, askedAt }: AddressState,
+  hasConsent: boolean,
+  now: Date,
+): Outcome {
   if (status === 'CONFIRMED') return { status, isAdded: false, isAsked: false };
   const isConfirmed = hasConsent && !hasLeft;
   return {

@@ -13,7 +13,7 @@ import { subscriberAdded, subscriberRemoved } from './events.ts';
 import type { SubscriberLinks } from './links.ts';
 import type { AddressRow, SubscriberFilters, SubscriberRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { addedTo } from './rules.ts';
+import { addOutcome } from './rules.ts';
 import type { SubscriberIn } from './schemas.ts';
 
 /** The list of people whom a creator may write to (docs/concepts/subscribers.md). An id of another workspace is NOT_FOUND. */
@@ -62,7 +62,7 @@ interface Deps {
 
 /** Tolerated lead of client clocks. */
 const AHEAD_MS = 5 * MINUTE_MS;
-const ASKED_KEPT_MS = 2 * DAY_MS;
+const REQUEST_RETENTION_MS = 2 * DAY_MS;
 const CONTROL = /\p{Cc}/u;
 
 export function createSubscribers(deps: Deps): Subscribers {
@@ -110,7 +110,7 @@ export function createSubscribers(deps: Deps): Subscribers {
       if (known !== undefined)
         await changing(deps, known, (work, row, address) => leave(deps, work, row, address));
     },
-    cleanUp: () => repository.deleteStaleAddresses(db, dateFromMs(clock.ms() - ASKED_KEPT_MS)),
+    cleanUp: () => repository.deleteStaleAddresses(db, dateFromMs(clock.ms() - REQUEST_RETENTION_MS)),
   };
 }
 
@@ -163,7 +163,7 @@ async function add(deps: Deps, work: Work, workspaceId: string, entry: Entry) {
   const { email, name, source, consentAt } = entry;
   const address = await repository.lockAddress(tx, workspaceId, hashOf(deps, workspaceId, email));
   const known = await repository.findByEmail(tx, workspaceId, email);
-  const outcome = addedTo(
+  const outcome = addOutcome(
     {
       status: known?.status ?? null,
       hasLeft: address.unsubscribed_at !== null,

@@ -11,12 +11,17 @@ interface Deps {
   assets: WebAssets;
 }
 
-type Asked = FastifyRequest<{ Params: { id: string }; Querystring: Record<string, unknown>; Body: unknown }>;
+type SubscriberPageRequest = FastifyRequest<{
+  Params: { id: string };
+  Querystring: Record<string, unknown>;
+  Body: unknown;
+}>;
 
 const FORM_BYTES = 16_384;
 
 /** Token of the URL, otherwise of the form. */
-const tokenOf = ({ query, body }: Asked) => formField(query, 'token') || formField(body, 'token');
+const tokenOf = ({ query, body }: SubscriberPageRequest) =>
+  formField(query, 'token') || formField(body, 'token');
 
 /**
  * `/subscribers/:id/confirm` and `/subscribers/:id/unsubscribe`, by links in mails
@@ -36,16 +41,16 @@ export function subscriberPages({ subscribers, assets }: Deps): (app: FastifyIns
       );
       scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) => sendFailure(assets, error, reply, views.errorPage));
-      scope.get('/subscribers/:id/confirm', async (request: Asked, reply) => {
+      scope.get('/subscribers/:id/confirm', async (request: SubscriberPageRequest, reply) => {
         const token = tokenOf(request);
         const whose = await subscribers.asked(request.params.id, token);
         return sendPage(reply, assets, views.confirmPage(whose, token));
       });
-      scope.post('/subscribers/:id/confirm', async (request: Asked, reply) => {
+      scope.post('/subscribers/:id/confirm', async (request: SubscriberPageRequest, reply) => {
         const { creator } = await subscribers.confirm(request.params.id, tokenOf(request));
         return sendPage(reply, assets, views.confirmedPage(creator));
       });
-      scope.get('/subscribers/:id/unsubscribe', async (request: Asked, reply) => {
+      scope.get('/subscribers/:id/unsubscribe', async (request: SubscriberPageRequest, reply) => {
         const token = tokenOf(request);
         const whose = await subscribers.leaving(request.params.id, token);
         return sendPage(
@@ -54,7 +59,7 @@ export function subscriberPages({ subscribers, assets }: Deps): (app: FastifyIns
           whose === null ? views.unsubscribedPage() : views.unsubscribePage(whose, token),
         );
       });
-      scope.post('/subscribers/:id/unsubscribe', async (request: Asked, reply) => {
+      scope.post('/subscribers/:id/unsubscribe', async (request: SubscriberPageRequest, reply) => {
         await subscribers.leave(request.params.id, tokenOf(request));
         return sendPage(reply, assets, views.unsubscribedPage());
       });

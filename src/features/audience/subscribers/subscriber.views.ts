@@ -4,7 +4,7 @@ import { html } from '../../../platform/html.ts';
 
 /** Texts of the pages that subscriber emails link to; they work without a script. */
 
-interface Whose {
+interface SubscriptionDetails {
   creator: string;
   email: string;
 }
@@ -13,7 +13,7 @@ const form = (token: string, label: string) =>
   html`<form class="form" method="post"><input type="hidden" name="token" value="${token}">
 <button class="button main" type="submit">${label}</button></form>`;
 
-export function confirmPage({ creator, email }: Whose, token: string): Page {
+export function confirmPage({ creator, email }: SubscriptionDetails, token: string): Page {
   return emailLinkPage(
     200,
     'Subscribe?',
@@ -30,7 +30,7 @@ export function confirmedPage(creator: string): Page {
   );
 }
 
-export function unsubscribePage({ creator, email }: Whose, token: string): Page {
+export function unsubscribePage({ creator, email }: SubscriptionDetails, token: string): Page {
   return emailLinkPage(
     200,
     'Unsubscribe?',

@@ -1,5 +1,5 @@
 /** Maximum length of a host name (RFC 1035, 2.3.4). */
-const MOST_OF_HOST = 253;
+const MAX_HOST_LENGTH = 253;
 
 /**
  * Returns the host of the referring page in lower case, without `www.`; null for the platform's own hosts and
@@ -15,5 +15,5 @@ export function referrerHost(text: string | null | undefined, own: readonly stri
   if (protocol !== 'http:' && protocol !== 'https:') return null;
   if (own.includes(hostname)) return null;
   const host = hostname.toLowerCase().replace(/^www\./, '');
-  return host === '' || host.length > MOST_OF_HOST ? null : host;
+  return host === '' || host.length > MAX_HOST_LENGTH ? null : host;
 }

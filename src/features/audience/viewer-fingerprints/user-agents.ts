@@ -12,9 +12,9 @@ export interface UserAgentInfo {
 const DEVICES: ReadonlySet<string> = new Set(['DESKTOP', 'MOBILE', 'TABLET', 'TV', 'BOT']);
 const BOT: UserAgentInfo = { device: 'BOT', browser: null, os: null, isBot: true };
 /** Maximum parsed length; the rest of a longer text is ignored. */
-const MOST_OF_AGENT = 500;
+const MAX_USER_AGENT_LENGTH = 500;
 /** Maximum cached user agents, about 2 MB. */
-const REMEMBERED = 4000;
+const MAX_CACHED_AGENTS = 4000;
 
 /**
  * Creates the parser of `User-Agent`; a maintained list identifies bots. A missing header counts as a bot.
@@ -25,11 +25,11 @@ export function createUserAgentParser(): (userAgent: string) => UserAgentInfo {
    */
   const known = new Map<string, UserAgentInfo>();
   return (userAgent) => {
-    const text = userAgent.slice(0, MOST_OF_AGENT);
+    const text = userAgent.slice(0, MAX_USER_AGENT_LENGTH);
     const agent = known.get(text) ?? agentOf(text);
     known.delete(text);
     known.set(text, agent);
-    if (known.size > REMEMBERED) {
+    if (known.size > MAX_CACHED_AGENTS) {
       const [oldest] = known.keys();
       if (oldest !== undefined) known.delete(oldest);
     }

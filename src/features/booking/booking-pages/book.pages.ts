@@ -33,7 +33,7 @@ export const BOOKING_ATTEMPT_LIMIT: Limit = {
 };
 /** Limit of waitlist joins per IP: each one sends an email. */
 const JOINS: Limit = { bucket: 'waitlist', per: 'ip', max: 10, windowSec: 900, refusal: 'RATE_LIMITED' };
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 const OTHERS = 40;
 
 /**
@@ -113,8 +113,8 @@ function mount(
 
 function publishedBy({ products }: BookingPagePorts, { workspaceId }: Creator): Promise<ProductRow[]> {
   const page = {
-    fetchLimit: MOST_LISTED,
-    limit: MOST_LISTED,
+    fetchLimit: MAX_LISTED,
+    limit: MAX_LISTED,
     order: 'desc',
     after: null,
     createdAfter: null,

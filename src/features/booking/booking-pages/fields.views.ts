@@ -38,7 +38,7 @@ export function textField(form: FormState, input: Input): SafeHtml {
   const { name, label, type = 'text', required = false, maxLength = MAX_TEXT, autocomplete = 'off' } = input;
   return html`<label class="field">${named(label, required)}
 <input type="${type}" name="${name}" maxlength="${maxLength}" autocomplete="${autocomplete}" value="${form.typed(name)}"${state(form, name, required)}>
-</label>${told(form, name)}`;
+</label>${inputError(form, name)}`;
 }
 
 /** Renders the intake questions of the creator. */
@@ -54,17 +54,17 @@ function intakeField(form: FormState, field: IntakeField): SafeHtml {
       return html`<label class="field">${named(label, required)}
 <textarea name="${name}" rows="4" maxlength="${MAX_LONG_TEXT}"${state(form, name, required)}>
 ${form.typed(name)}</textarea>
-</label>${told(form, name)}`;
+</label>${inputError(form, name)}`;
     case 'SELECT':
       return html`<label class="field">${named(label, required)}
 <select name="${name}"${state(form, name, required)}><option value="">Choose</option>${options.map(
         (option) =>
           html`<option value="${option}"${option === form.typed(name) && html` selected`}>${option}</option>`,
       )}</select>
-</label>${told(form, name)}`;
+</label>${inputError(form, name)}`;
     case 'CHECKBOX':
       return html`<label class="book-check"><input type="checkbox" name="${name}" value="true"${form.typed(name) === 'true' && html` checked`}${state(form, name, required)}>
-<span>${named(label, required)}</span></label>${told(form, name)}`;
+<span>${named(label, required)}</span></label>${inputError(form, name)}`;
     case 'EMAIL':
       return textField(form, { name, label, required, type: 'email', maxLength: 254 });
     case 'PHONE':
@@ -82,7 +82,7 @@ const state = ({ problem }: FormState, name: string, required: boolean) =>
     problem?.input === name && html` aria-invalid="true" aria-describedby="problem"`
   }`;
 
-const told = ({ problem }: FormState, name: string) =>
+const inputError = ({ problem }: FormState, name: string) =>
   problem?.input === name && html`<p class="problem" id="problem" role="alert">${problem.text}</p>`;
 
 /** Renders a problem that belongs to no single input. */

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { all, bookingBrowser, type Seen, statusesOf } from '../../../../test/booking/booking-browser.ts';
+import {
+  all,
+  bookingBrowser,
+  type PageResponse,
+  statusesOf,
+} from '../../../../test/booking/booking-browser.ts';
 import { bookingClient } from '../../../../test/booking/booking-client.ts';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
@@ -28,7 +33,7 @@ after(async () => {
 const LATER = '2026-11-26T15:00:00.000Z';
 
 /** Submits the button of the emailed link and returns the resulting page. */
-async function confirmed(email: string): Promise<Seen> {
+async function confirmed(email: string): Promise<PageResponse> {
   const { path, cookie } = await opened(await linkTo('waitlist-joined', email, /\/waitlist\//));
   const { formToken = '' } = (await see(path, cookie)).fields();
   await send(`${path}/confirm`, { formToken }, { cookie });

@@ -155,7 +155,8 @@ async function beginOf(deps: Deps, product: ProductRow, input: NewBooking): Prom
   if (cohort.product_id !== product.id)
     throw badRequest('cohortId', 'The cohort belongs to another product.');
   const place = { productId: product.id, cohortId, startsAt: null };
-  const isOpen = cohort.status === 'OPEN' || (await isKept(deps, deps.db, place, input.waitlistEntryId));
+  const isOpen =
+    cohort.status === 'OPEN' || (await isHeldForEntry(deps, deps.db, place, input.waitlistEntryId));
   const isOver = (cohort.enrollment_closes_at ?? cohort.starts_at) <= deps.clock.now();
   if (!isOpen || isOver) {
     const isFull = cohort.status === 'FULL' && !isOver;
@@ -202,7 +203,12 @@ async function make(deps: Deps, work: TransactionContext, found: BookingOffer, p
 }
 
 /** Reports whether the spot is held for the waitlist entry whose link is used. */
-async function isKept({ waitlist }: Deps, db: Db, place: HeldSpot, entryId: string | null): Promise<boolean> {
+async function isHeldForEntry(
+  { waitlist }: Deps,
+  db: Db,
+  place: HeldSpot,
+  entryId: string | null,
+): Promise<boolean> {
   return entryId !== null && (await waitlist.isKept(db, place, entryId));
 }
 
@@ -216,7 +222,7 @@ async function slotOf(deps: Deps, { tx }: TransactionContext, product: ProductRo
   const isAlone = product.type === 'ONE_TO_ONE';
   const isOwn = isAlone
     ? waitlistEntryId !== null && (await deps.waitlist.take(tx, place, waitlistEntryId))
-    : await isKept(deps, tx, place, waitlistEntryId);
+    : await isHeldForEntry(deps, tx, place, waitlistEntryId);
   try {
     return await deps.slots.assertOffered(tx, product, startsAt);
   } catch (error) {
@@ -249,12 +255,12 @@ async function claim(deps: Deps, work: TransactionContext, id: string, until: Da
   if (known === undefined || !isOpen(known)) return null;
   const begins = await repository.beginOf(work.tx, id);
   if (begins <= deps.clock.now()) return null;
-  const kept = await keep(deps, work, known, begins < until ? begins : until);
+  const kept = await extendHold(deps, work, known, begins < until ? begins : until);
   return kept === null ? null : { until: kept, name: known.customer_name };
 }
 
 /** @returns when the claim expires. */
-async function keep(
+async function extendHold(
   deps: Deps,
   work: TransactionContext,
   known: BookingRow,

@@ -9,7 +9,7 @@ import * as members from './members.repository.ts';
 import * as repository from './repository.ts';
 import type { Bookings } from './service.ts';
 
-interface Heard {
+interface ConsumedEvents {
   room: { joined: typeof participantJoined; recorded: typeof roomRecordingReady };
   cohort: {
     completed: typeof cohortCompleted;
@@ -28,7 +28,7 @@ interface Deps {
 /** Consumes events of booking rooms (joins, recordings) and of their cohorts. */
 export function createBookingConsumers(
   { clock, jobs, bookings, sales }: Deps,
-  { room, cohort }: Heard,
+  { room, cohort }: ConsumedEvents,
 ): EventConsumer[] {
   return [
     on(cohort.completed, async (tx, { data }, append) => {

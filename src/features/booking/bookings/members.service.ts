@@ -24,7 +24,7 @@ export function createCohortNotifier(deps: Deps): JobWorker<typeof cohortMovedJo
       const failed = await eachMember(
         { ...deps, signal },
         (after) => members.listMembersToNotify(db, cohortId, after, BATCH),
-        (id) => db.transaction().execute((tx) => tellMoved(deps, tx, id)),
+        (id) => db.transaction().execute((tx) => notifyMoved(deps, tx, id)),
       );
       if (failed > 0) throw new Error(`${failed} members of ${cohortId} were not told yet`);
     },
@@ -68,7 +68,7 @@ async function eachMember(
   return failed;
 }
 
-async function tellMoved({ clock, letters }: Deps, tx: Tx, id: string): Promise<void> {
+async function notifyMoved({ clock, letters }: Deps, tx: Tx, id: string): Promise<void> {
   const before = await repository.lockBooking(tx, id);
   if (before?.status !== 'CONFIRMED' || before.cohort_id === null) return;
   const { changeNo, startsAt } = await members.changeOf(tx, before.cohort_id);

@@ -62,19 +62,19 @@ function read(text: string | null | undefined): { method: string; entries: Entry
   return { method: root.getFirstPropertyValue('method')?.toString() ?? '', entries };
 }
 
-async function toBeTold(): Promise<number> {
+async function pendingNotifications(): Promise<number> {
   const [row] = await app.container.sql<{ count: number }[]>`select count(*)::int as count from job
     where name = 'booking.cohort-moved' and state in ('waiting', 'active')`;
   return row?.count ?? 0;
 }
 
 /** Runs two workers concurrently until no notification is due. */
-async function tellMembers(): Promise<void> {
+async function notifyMembers(): Promise<void> {
   const { container } = app;
   const start = () =>
     startJobWorkers({ ...container, workers: [jobWorker(container, 'booking.cohort-moved')] });
   const workers = [start(), start()];
-  await waitFor(async () => (await toBeTold()) === 0);
+  await waitFor(async () => (await pendingNotifications()) === 0);
   await Promise.all(workers.map((one) => one.stop()));
 }
 
@@ -102,12 +102,12 @@ test('cohort emails carry the sessions, and each change is sent to members once'
   const other = await cohort(of, { startsAt: third, sessions: [session(third)] });
   const refused = [session(moved), session(third)];
   (await patch(of, cohortId, { sessions: refused })).assertError('CONFLICT', 'sessions.1.startsAt');
-  assert.equal(await toBeTold(), 0, 'what is refused tells nobody');
+  assert.equal(await pendingNotifications(), 0, 'what is refused tells nobody');
   (await app.request('DELETE', `/booking/cohorts/${other.cohortId}`, { key: of.key })).assertOk(200);
   const wanted = [{ id: one, ...session(moved) }, session(third)];
   (await patch(of, cohortId, { sessions: wanted })).assertOk(200);
   assert.equal((await lettersTo('Ann', 'booking-moved')).length, 0, 'a worker tells them');
-  await tellMembers();
+  await notifyMembers();
   const [, added] = await sessionIds(of, cohortId);
   for (const name of ['Ann', 'Bob']) {
     const told = await lettersTo(name, 'booking-moved');
@@ -129,7 +129,7 @@ test('cohort emails carry the sessions, and each change is sent to members once'
     { id: added, ...session(third) },
   ];
   (await patch(of, cohortId, { title: 'Spring', capacity: 9, sessions: known })).assertOk(200);
-  assert.equal(await toBeTold(), 0, 'nothing was moved');
+  assert.equal(await pendingNotifications(), 0, 'nothing was moved');
   assert.equal((await eventsOf(of)).filter((type) => type === 'booking.cohort.rescheduled').length, 1);
   (await act(of, bob, 'cancel')).assertOk(200);
   const [canceled] = await lettersTo('Bob', 'booking-canceled');
@@ -141,7 +141,7 @@ test('cohort emails carry the sessions, and each change is sent to members once'
     ],
   });
   (await patch(of, cohortId, { sessions: [] })).assertOk(200);
-  await tellMembers();
+  await notifyMembers();
   const last = read((await lettersTo('Ann', 'booking-moved')).at(-1)?.calendar);
   assert.equal(last.method, 'CANCEL');
   assert.deepEqual(
@@ -164,7 +164,7 @@ test('a cohort without sessions has no calendar; its new time counts for its mem
   assert.equal((await lettersTo('Cleo', 'booking-confirmed'))[0]?.calendar, null);
   (await patch(of, cohortId, { startsAt: later })).assertOk(200);
   (await patch(of, cohortId, { startsAt: sooner })).assertOk(200);
-  await tellMembers();
+  await notifyMembers();
   const told = await lettersTo('Cleo', 'booking-moved');
   assert.equal(told.length, 1, 'two changes before anybody was told are one');
   assert.equal(told[0]?.calendar, null);

@@ -48,7 +48,7 @@ export function readSessions(
   });
 }
 
-interface Held {
+interface SessionChange {
   row: CohortRow;
   product: ProductRow;
   /** Sessions before the change. */
@@ -64,7 +64,7 @@ interface Held {
 export async function saveSessions(
   { calendar }: { calendar: SessionCalendar },
   tx: Tx,
-  { row, product, held, now }: Held,
+  { row, product, held, now }: SessionChange,
   sessions: readonly PlannedSession[],
 ): Promise<void> {
   if (sessions.length === 0 && held.length === 0) return;

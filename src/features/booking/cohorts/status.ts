@@ -49,7 +49,7 @@ export interface CohortStatusService {
   sweep(): Promise<void>;
 }
 
-const TOLD = {
+const STATUS_EVENTS = {
   SCHEDULED: null,
   OPEN: cohortOpened,
   FULL: cohortFull,
@@ -71,7 +71,7 @@ export function createStates({
     const status = statusOf(standing, now);
     if (status === standing.status) return standing;
     const row = await repository.updateCohort(work.tx, standing.id, { status, updated_at: now });
-    await tell(work, row);
+    await emitStatus(work, row);
     return row;
   };
   const settle = async (work: TransactionContext, id: string) =>
@@ -111,7 +111,7 @@ export function createStates({
 /** Runs under the lock of the row. */
 export async function cancelCohort(work: TransactionContext, id: string, now: Date): Promise<void> {
   const change = { status: 'CANCELED', canceled_at: now, updated_at: now } as const;
-  await tell(work, await repository.updateCohort(work.tx, id, change));
+  await emitStatus(work, await repository.updateCohort(work.tx, id, change));
 }
 
 async function dataOf({ tx }: TransactionContext, row: CohortRow) {
@@ -125,8 +125,11 @@ async function dataOf({ tx }: TransactionContext, row: CohortRow) {
 }
 
 /** Emits the event of the current status; SCHEDULED has none. */
-async function tell(work: TransactionContext, row: CohortRow & { status: CohortStatus }): Promise<void> {
-  const definition = TOLD[row.status];
+async function emitStatus(
+  work: TransactionContext,
+  row: CohortRow & { status: CohortStatus },
+): Promise<void> {
+  const definition = STATUS_EVENTS[row.status];
   if (definition !== null) await work.append(definition, row.workspace_id, await dataOf(work, row));
 }
 

@@ -72,7 +72,7 @@ export interface SlotDeps {
 
 const MAX_SLOTS = 10_000;
 
-interface Place extends Candidate {
+interface CandidateWithSeats extends Candidate {
   seatsLeft: number;
 }
 
@@ -139,10 +139,10 @@ const lengthsOf = ({ duration_min, buffer_min }: SlotProduct): SlotDurations => 
 });
 
 const seatsOf = ({ type, capacity }: SlotProduct) => (type === 'LIVE_CLASS' ? capacity : 1);
-const hasSeats = ({ seatsLeft }: Place) => seatsLeft > 0;
+const hasSeats = ({ seatsLeft }: CandidateWithSeats) => seatsLeft > 0;
 
 /** Returns classes with bookings, which stay open until they are full, regardless of the current windows. */
-async function occurrences(db: Db, product: SlotProduct, range: Range): Promise<Place[]> {
+async function occurrences(db: Db, product: SlotProduct, range: Range): Promise<CandidateWithSeats[]> {
   if (product.type !== 'LIVE_CLASS') return [];
   const rows = await listOccurrences(db, product.id, range);
   return rows.map(({ startsAt, endsAt, capacity, booked, claimed }) => ({
@@ -170,6 +170,6 @@ function isBy(one: BusyInterval, by: BusyOwner | undefined): boolean {
   return 'occurrenceId' in by && one.occurrenceId === by.occurrenceId;
 }
 
-function toSlot({ startMs, endMs, freeMs, seatsLeft }: Place): Slot {
+function toSlot({ startMs, endMs, freeMs, seatsLeft }: CandidateWithSeats): Slot {
   return { startsAt: dateFromMs(startMs), endsAt: dateFromMs(endMs), freeAt: dateFromMs(freeMs), seatsLeft };
 }

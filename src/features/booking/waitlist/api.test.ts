@@ -38,7 +38,7 @@ async function statusNow(id: string): Promise<string | undefined> {
 const remove = ({ key }: Shop, id: string) => app.request('DELETE', `/booking/waitlist/${id}`, { key });
 const sweep = () => runTask(app.container, 'waitlist');
 
-async function told({ key }: Shop): Promise<string[]> {
+async function waitlistEvents({ key }: Shop): Promise<string[]> {
   const rows = (await app.request('GET', '/me/events?order=asc&limit=100', { key }))
     .assertOk(200)
     .list('data');
@@ -105,7 +105,7 @@ test('a freed spot is offered to the first in line, then to the next, and others
   (await remove(of, any)).assertOk(200);
   (await join(of, id, { email: 'dan@example.com', startsAt: SLOT })).assertError('CONFLICT', 'startsAt');
   // All have the same timestamp, so their order is undefined.
-  assert.deepEqual((await told(of)).toSorted(), [
+  assert.deepEqual((await waitlistEvents(of)).toSorted(), [
     ...Array.from({ length: 3 }, () => 'booking.waitlist.joined'),
     ...Array.from({ length: 3 }, () => 'booking.waitlist.offered'),
   ]);
@@ -139,7 +139,7 @@ test('an offered spot is booked by the emailed link, and its entry is CONVERTED 
   assert.equal(converted.string('data.status'), 'CONVERTED');
   assert.equal(converted.string('data.bookingId'), again.bookingId);
   (await remove(of, first)).assertError('CONFLICT');
-  assert.ok((await told(of)).includes('booking.waitlist.converted'));
+  assert.ok((await waitlistEvents(of)).includes('booking.waitlist.converted'));
 });
 
 test('several freed class seats are offered to as many entries, in order', async () => {

@@ -10,7 +10,7 @@ interface Deps {
   booking: BookingEvents;
 }
 
-type Told = Static<BookingEvents['confirmed']['data']>;
+type BookingEventData = Static<BookingEvents['confirmed']['data']>;
 
 /** Consumes booking events for the waitlist, in the transactions that emit them. */
 export function createWaitlistConsumers({ waitlist: { offers }, booking }: Deps): EventConsumer[] {
@@ -36,7 +36,7 @@ export function createWaitlistConsumers({ waitlist: { offers }, booking }: Deps)
   ];
 }
 
-function placeOf({ cohortId, startsAt }: Pick<Told, 'cohortId' | 'startsAt'>) {
+function placeOf({ cohortId, startsAt }: Pick<BookingEventData, 'cohortId' | 'startsAt'>) {
   return { cohortId, startsAt: startsAt === null ? null : instant(startsAt) };
 }
 

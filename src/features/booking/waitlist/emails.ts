@@ -1,6 +1,6 @@
 import type { NewEmail } from '../../integration/mail/index.ts';
 
-interface Told {
+interface WaitlistEmailData {
   to: string;
   /** Spot that is waited for or offered. */
   place: string;
@@ -15,7 +15,7 @@ export function joinedEmail({
   creator,
   link,
   isConfirmed,
-}: Told & { isConfirmed: boolean }): NewEmail {
+}: WaitlistEmailData & { isConfirmed: boolean }): NewEmail {
   const asked = isConfirmed ? '' : ' once you confirm it within two days';
   return {
     kind: 'waitlist-joined',
@@ -37,7 +37,13 @@ If this wasn't you, leave the waitlist there or ignore this email: nothing is bo
 }
 
 /** @param until formatted for display. */
-export function spotOfferedEmail({ to, place, creator, link, until }: Told & { until: string }): NewEmail {
+export function spotOfferedEmail({
+  to,
+  place,
+  creator,
+  link,
+  until,
+}: WaitlistEmailData & { until: string }): NewEmail {
   return {
     kind: 'waitlist-offered',
     to,

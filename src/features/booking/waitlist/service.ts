@@ -63,7 +63,7 @@ export interface Waitlist {
 /** Maximum confirmed entries in one line. */
 const MAX_WAITING = 1000;
 /** Maximum unconfirmed entries in one line: more than one IP can type within the time to confirm. */
-const MOST_UNCONFIRMED = 5000;
+const MAX_UNCONFIRMED = 5000;
 const BATCH = 200;
 const UNCONFIRMED_MS = 2 * DAY_MS;
 const OPEN: readonly EntryRow['status'][] = ['WAITING', 'OFFERED'];
@@ -94,17 +94,18 @@ export function createWaitlist(ports: WaitlistPorts): Waitlist {
     },
     confirm: (id) => repository.confirmEntry(db, id, ports.clock.now()),
     leave: (id) => endOne(deps, id, 'REMOVED'),
-    isKept: async (at, place, id) => (await keptFor(deps, at, place, id)) !== null,
+    isKept: async (at, place, id) => (await findHolder(deps, at, place, id)) !== null,
     take: (tx, place, id) => take(deps, tx, place, id),
     async sweep() {
       const now = ports.clock.now();
       await repository.expireUnconfirmed(db, dateFromMs(now.getTime() - UNCONFIRMED_MS), now);
       const lapsed = await repository.listLapsed(db, ports.clock.now(), BATCH);
-      for (const { id } of lapsed) await apart(deps, { waitlistId: id }, () => endOne(deps, id, 'EXPIRED'));
+      for (const { id } of lapsed)
+        await logFailure(deps, { waitlistId: id }, () => endOne(deps, id, 'EXPIRED'));
       const awaited = await repository.listAwaited(db, ports.clock.now(), { after: looked, limit: BATCH });
       // The next sweep continues after the last spot and starts over at the end.
       looked = awaited.length < BATCH ? null : (awaited.at(-1) ?? null);
-      for (const place of awaited) await apart(deps, place, () => offerFree(deps, place));
+      for (const place of awaited) await logFailure(deps, place, () => offerFree(deps, place));
     },
   };
 }
@@ -167,7 +168,7 @@ function assertRoom(line: { confirmed: number; unconfirmed: number }, isTyped: b
   if (line.confirmed >= MAX_WAITING) {
     throw new AppError('CONFLICT', { message: `The waitlist limit of ${MAX_WAITING} people is reached.` });
   }
-  if (isTyped && line.unconfirmed >= MOST_UNCONFIRMED) {
+  if (isTyped && line.unconfirmed >= MAX_UNCONFIRMED) {
     const message = 'Too many unconfirmed waitlist entries. Try again tomorrow.';
     throw new AppError('CONFLICT', { message });
   }
@@ -220,13 +221,13 @@ function isLapsed({ status, offer_expires_at: end }: EntryRow, now: Date): boole
 }
 
 /** Returns the entry that holds the spot; null also for an expired offer that no sweep has processed. */
-async function keptFor({ clock }: Deps, db: Db, place: ProductSpot, id: string) {
+async function findHolder({ clock }: Deps, db: Db, place: ProductSpot, id: string) {
   const entry = await repository.findOffered(db, place, id);
   return entry?.holds_spot === true && !isLapsed(entry, clock.now()) ? entry : null;
 }
 
 async function take(deps: Deps, tx: Tx, place: ProductSpot, id: string): Promise<boolean> {
-  const entry = await keptFor(deps, tx, place, id);
+  const entry = await findHolder(deps, tx, place, id);
   if (entry === null) return false;
   await deps.offers.places.giveUp(tx, entry);
   if (await repository.markClaimed(tx, entry.id, deps.clock.now())) return true;
@@ -235,7 +236,7 @@ async function take(deps: Deps, tx: Tx, place: ProductSpot, id: string): Promise
 }
 
 /** Logs a failure, so that it does not block the others. */
-async function apart({ log }: Deps, what: object, act: () => Promise<unknown>): Promise<void> {
+async function logFailure({ log }: Deps, what: object, act: () => Promise<unknown>): Promise<void> {
   try {
     await act();
   } catch (error) {

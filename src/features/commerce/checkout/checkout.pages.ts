@@ -36,7 +36,7 @@ interface Deps
   providerPages: string;
 }
 
-type Asked = FastifyRequest<{ Params: { id: string }; Body: unknown }>;
+type CheckoutRequest = FastifyRequest<{ Params: { id: string }; Body: unknown }>;
 
 const FORM_BYTES = 16_384;
 const TRIES: Limit = { bucket: 'checkout', per: 'ip', max: 300, windowSec: 600, refusal: 'RATE_LIMITED' };
@@ -56,16 +56,16 @@ export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
     // Separate scope, because all other bodies are JSON.
     app.register(async (scope) => {
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
-      scope.addHook('preHandler', (request: Asked) => assertOwnForm(deps, request));
+      scope.addHook('preHandler', (request: CheckoutRequest) => assertOwnForm(deps, request));
       scope.setErrorHandler((error, _request, reply) => sendFailure(deps.assets, error, reply, failureOf));
-      scope.get('/checkout/:id', async (request: Asked, reply) => {
+      scope.get('/checkout/:id', async (request: CheckoutRequest, reply) => {
         const row = await deps.checkoutPayments.open(request.params.id);
         return row.payment_id === null ? show(deps, reply, row) : goBack(deps, request, reply);
       });
-      scope.get('/checkout/:id/return', (request: Asked, reply) => goBack(deps, request, reply));
-      scope.post('/checkout/:id/pay', (request: Asked, reply) => pay(deps, request, reply));
-      scope.post('/checkout/:id/code', (request: Asked, reply) => useCode(deps, request, reply));
-      scope.post('/checkout/:id/cancel', async ({ params }: Asked, reply) => {
+      scope.get('/checkout/:id/return', (request: CheckoutRequest, reply) => goBack(deps, request, reply));
+      scope.post('/checkout/:id/pay', (request: CheckoutRequest, reply) => pay(deps, request, reply));
+      scope.post('/checkout/:id/code', (request: CheckoutRequest, reply) => useCode(deps, request, reply));
+      scope.post('/checkout/:id/cancel', async ({ params }: CheckoutRequest, reply) => {
         const row = await deps.checkoutPayments.cancel(params.id);
         return redirect(reply, row.status === 'CANCELED' ? row.cancel_url : `/checkout/${row.id}`);
       });
@@ -74,7 +74,7 @@ export function checkoutPages(deps: Deps): (app: FastifyInstance) => void {
 }
 
 /** Rejects forms of other sites, and forms of this page for another checkout. */
-async function assertOwnForm(deps: Deps, request: Asked): Promise<void> {
+async function assertOwnForm(deps: Deps, request: CheckoutRequest): Promise<void> {
   if (request.method !== 'POST') return;
   await limitByIp({ counters: deps.counters }, TRIES, request.ip);
   const token = formField(request.body, 'token');
@@ -119,17 +119,25 @@ async function pageOf(
   });
 }
 
-async function pay(deps: Deps, { params, body, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
+async function pay(
+  deps: Deps,
+  { params, body, ip }: CheckoutRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const typed = { email: formField(body, 'email'), card: formField(body, 'card') };
   try {
     const paid = await deps.checkoutPayments.pay(params.id, typed, deps.mailCaps.from({ ip }));
-    return await goOn(deps, reply, params.id, paid, typed.email);
+    return await sendPaymentResult(deps, reply, params.id, paid, typed.email);
   } catch (error) {
     return refused(deps, reply, params.id, error, { email: typed.email });
   }
 }
 
-async function useCode(deps: Deps, { params, body }: Asked, reply: FastifyReply): Promise<FastifyReply> {
+async function useCode(
+  deps: Deps,
+  { params, body }: CheckoutRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const code = formField(body, 'code');
   try {
     await deps.checkoutPayments.setCode(params.id, code);
@@ -140,14 +148,18 @@ async function useCode(deps: Deps, { params, body }: Asked, reply: FastifyReply)
 }
 
 /** Handles the buyer's return from another page, and repeated visits. */
-async function goBack(deps: Deps, { params: { id }, ip }: Asked, reply: FastifyReply): Promise<FastifyReply> {
+async function goBack(
+  deps: Deps,
+  { params: { id }, ip }: CheckoutRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   await limitByIp({ counters: deps.counters }, LOOKS, ip);
   const paid = await deps.checkoutPayments.look(id);
   if (paid === null) return show(deps, reply, await deps.checkoutPayments.open(id));
-  return goOn(deps, reply, id, paid, '');
+  return sendPaymentResult(deps, reply, id, paid, '');
 }
 
-async function goOn(
+async function sendPaymentResult(
   deps: Deps,
   reply: FastifyReply,
   id: string,

@@ -70,7 +70,7 @@ export function payPage(view: CheckoutView): Page {
 ${testNote(seller)}
 ${asWhole && html`<p class="problem" role="alert">${problem.text}</p>`}
 ${prices(view)}
-${held(view)}
+${renderHold(view)}
 ${codeForm(view)}
 ${payForm(view)}
 <form method="post" action="/checkout/${row.id}/cancel">
@@ -99,7 +99,7 @@ const ONCE = {
 } as const;
 
 /** Renders the payment deadline of a booking and the slot reserved until then. */
-function held({ row, hold }: CheckoutView): SafeHtml | false {
+function renderHold({ row, hold }: CheckoutView): SafeHtml | false {
   if (hold === null) return false;
   const until = hold.until ?? row.expires_at;
   const time = html`<time datetime="${until.toISOString()}">${formatInZone(until, hold.timezone)}</time>`;

@@ -19,11 +19,11 @@ interface Payment {
   failed: typeof paymentFailed;
 }
 
-type Told = Static<typeof paymentSucceeded.data>;
+type PaymentData = Static<typeof paymentSucceeded.data>;
 
 /** Creates the consumers that apply payment events to checkouts, in the transaction of the event. */
 export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment): EventConsumer[] {
-  const checkoutOf = async ({ tx }: TransactionContext, { purchaseId }: Told) => {
+  const checkoutOf = async ({ tx }: TransactionContext, { purchaseId }: PaymentData) => {
     const purchase = await ports.payments.purchaseOf(tx, purchaseId);
     const row =
       purchase.checkout_id === null ? undefined : await lockCheckout(ports, { tx }, purchase.checkout_id);
@@ -37,7 +37,7 @@ export function createCheckoutConsumers(ports: CheckoutPorts, payment: Payment):
       const { purchase, row } = found;
       const reason = await whyRefunded(ports, work, row);
       if (reason !== null) {
-        await giveBack(ports, work, data, { workspaceId: row.workspace_id, reason });
+        await refundLatePayment(ports, work, data, { workspaceId: row.workspace_id, reason });
         return;
       }
       const customer = await ports.payments.customerOf(tx, purchase.customer_id);
@@ -75,7 +75,7 @@ async function whyRefunded(
     if (row.status === 'OPEN') await expireCheckout(ports, work, row, 'EXPIRED');
     return UNSOLD[row.kind];
   }
-  return (await isHeld(ports, work, row)) ? null : LATE;
+  return (await ensureReserved(ports, work, row)) ? null : LATE;
 }
 
 const LATE = 'The payment arrived after the checkout expired, and the item is no longer available.';
@@ -101,7 +101,11 @@ async function isMailed(
 /**
  * Reports whether the spot and the use of the code are reserved. For a late payment they are reserved again.
  */
-async function isHeld(ports: CheckoutPorts, work: TransactionContext, row: CheckoutRow): Promise<boolean> {
+async function ensureReserved(
+  ports: CheckoutPorts,
+  work: TransactionContext,
+  row: CheckoutRow,
+): Promise<boolean> {
   const isPending = row.booking_id === null || (await ports.bookings.isPending(work, row.booking_id));
   if (row.reserved_until !== null && isPending) return true;
   const claimed = await reserve(ports, work, row);
@@ -111,10 +115,10 @@ async function isHeld(ports: CheckoutPorts, work: TransactionContext, row: Check
 }
 
 /** Refunds a payment whose item is no longer available. */
-async function giveBack(
+async function refundLatePayment(
   { payments }: CheckoutPorts,
   { tx }: TransactionContext,
-  told: Told,
+  told: PaymentData,
   { workspaceId, reason }: { workspaceId: string; reason: string },
 ): Promise<void> {
   await payments.refund(tx, {

@@ -126,7 +126,11 @@ interface CardGiven {
 const NO_CARD: CardGiven = { url: null, method: null };
 
 /** Input of the buyer with the data looked up for it. */
-type Given = Payment & { isSandbox: boolean; method: PaymentMethod | null; countMail: CountMail | undefined };
+type BuyerInput = Payment & {
+  isSandbox: boolean;
+  method: PaymentMethod | null;
+  countMail: CountMail | undefined;
+};
 
 /**
  * Collects the optional card of a buyer whose first period is free, for the later ones. It is charged for
@@ -191,7 +195,7 @@ async function begin(
   ports: CheckoutPorts,
   work: TransactionContext,
   id: string,
-  payment: Given,
+  payment: BuyerInput,
 ): Promise<BegunPayment | 'UNSOLD'> {
   const row = await lock(ports, work, id);
   if (row.payment_id !== null) return { paymentId: row.payment_id };
@@ -207,7 +211,7 @@ export async function payCheckout(
   ports: CheckoutPorts,
   work: TransactionContext,
   row: CheckoutRow,
-  payment: Given,
+  payment: BuyerInput,
 ): Promise<BegunPayment> {
   const email = row.kind === 'BOOKING' ? row.customer_email : parseEmail(payment.email);
   if (email === null) throw badRequest('email', 'Enter a valid email address, such as name@example.com.');
@@ -259,7 +263,7 @@ async function charge(
   { tx, append }: TransactionContext,
   row: CheckoutRow,
   customer: CustomerRow,
-  { card, isSandbox, method }: Given,
+  { card, isSandbox, method }: BuyerInput,
 ): Promise<BegunPayment> {
   const number = ports.testCardOf(card);
   if (row.amount_cents > 0 && isSandbox && number === null) {

@@ -12,13 +12,13 @@ let app: TestApp;
 /**
  * Second application with its own connections: a lock held on one of them leaves the others to the requests.
  */
-let beside: TestApp;
+let secondApp: TestApp;
 before(async () => {
   app = await startTestApp();
-  beside = await startTestApp({ beside: app });
+  secondApp = await startTestApp({ beside: app });
 });
 after(async () => {
-  await beside.close();
+  await secondApp.close();
   await app.close();
 });
 
@@ -28,7 +28,7 @@ type Statement = (sql: TransactionSql) => Promise<unknown>;
 
 /** Sends a request while another transaction holds the result of this statement uncommitted. */
 async function during<T>(statement: Statement, asked: () => Promise<T>): Promise<T> {
-  const [answer] = await withLockContention(beside.container.sql, statement, [asked]);
+  const [answer] = await withLockContention(secondApp.container.sql, statement, [asked]);
   if (answer === undefined) throw new Error('nothing was asked');
   return answer;
 }
@@ -93,7 +93,7 @@ describe('deleting a code whose price is retained', () => {
 
   test('while its buyer presses Pay', async () => {
     const { of, id, busy, remove } = await offered();
-    const [paid, removed] = await withLockContention(beside.container.sql, busy, [
+    const [paid, removed] = await withLockContention(secondApp.container.sql, busy, [
       async () => (await pay(id)).status,
       remove,
     ]);
@@ -105,7 +105,7 @@ describe('deleting a code whose price is retained', () => {
   test('while the time of a payment ends, which then needs another', async () => {
     const { of, id, busy, remove } = await offered();
     assert.match((await pay(id, { card: CARDS.secondFactor })).location ?? '', /\/sandbox\/confirm\//);
-    const { sql } = beside.container;
+    const { sql } = secondApp.container;
     await sql`update checkout set reserved_until = now() - interval '1 minute' where id = ${id}`;
     const [, removed] = await withLockContention<unknown>(sql, busy, [
       () => runTask(app.container, 'checkouts'),
@@ -125,7 +125,7 @@ describe('deleting a code whose price is retained', () => {
   test('a buyer who pays after the deletion gets an error', async () => {
     const { of, id, remove } = await offered();
     const [removed, paid] = await withLockContention(
-      beside.container.sql,
+      secondApp.container.sql,
       (tx) => tx`select from checkout where id = ${id} for no key update`,
       [remove, async () => (await pay(id)).status],
     );

@@ -34,7 +34,7 @@ export function discountOf(priceCents: number, { percent_off, amount_cents_off }
   return Math.min(priceCents, amount_cents_off ?? 0);
 }
 
-interface Standing {
+interface CodeState {
   is_active: boolean;
   expires_at: Date | null;
   max_uses: number | null;
@@ -44,7 +44,7 @@ interface Standing {
 export const STATUSES = ['ACTIVE', 'EXHAUSTED', 'EXPIRED', 'DISABLED'] as const;
 
 /** Returns the status of a code: DISABLED takes precedence over EXPIRED, and EXPIRED over EXHAUSTED. */
-export function statusOf(code: Standing, now: Date): (typeof STATUSES)[number] {
+export function statusOf(code: CodeState, now: Date): (typeof STATUSES)[number] {
   if (!code.is_active) return 'DISABLED';
   if (code.expires_at !== null && code.expires_at <= now) return 'EXPIRED';
   return code.max_uses !== null && code.used_count >= code.max_uses ? 'EXHAUSTED' : 'ACTIVE';

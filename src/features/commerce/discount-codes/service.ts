@@ -116,14 +116,14 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
       },
       async use(tx, append, id, wasClaimed) {
         const row = await repository.adjustUseCounts(tx, id, { claimed: wasClaimed ? -1 : 0, used: 1 });
-        if (row !== undefined && isUsedUp(row)) await tell(tx, append, 'exhausted', row);
+        if (row !== undefined && isUsedUp(row)) await emitCodeEvent(tx, append, 'exhausted', row);
       },
     },
     async tellExpired() {
       for (;;) {
         const told = await events.transaction(async (tx, append) => {
           const rows = await repository.claimExpired(tx, clock.now(), BATCH);
-          for (const row of rows) await tell(tx, append, 'expired', row);
+          for (const row of rows) await emitCodeEvent(tx, append, 'expired', row);
           return rows.length;
         });
         if (told < BATCH) return;
@@ -134,10 +134,10 @@ export function createDiscountCodes(deps: Deps): DiscountCodes {
 
 const isUsedUp = (row: Pick<DiscountCodeRow, 'used_count' | 'max_uses'>) => row.used_count === row.max_uses;
 
-const TOLD = { exhausted: discountCodeExhausted, expired: discountCodeExpired };
+const EVENTS = { exhausted: discountCodeExhausted, expired: discountCodeExpired };
 
-async function tell(tx: Tx, append: AppendEvent, what: keyof typeof TOLD, row: DiscountCodeRow) {
-  await append(TOLD[what], row.workspace_id, {
+async function emitCodeEvent(tx: Tx, append: AppendEvent, what: keyof typeof EVENTS, row: DiscountCodeRow) {
+  await append(EVENTS[what], row.workspace_id, {
     discountCodeId: row.id,
     code: row.code,
     usedCount: row.used_count,
@@ -165,7 +165,7 @@ async function create(deps: Deps, tx: Tx, workspaceId: string, input: DiscountCo
     created_at: now,
     updated_at: now,
   });
-  if (row === undefined) throw taken();
+  if (row === undefined) throw codeExists();
   return row;
 }
 
@@ -193,7 +193,7 @@ async function update(
   assertOpenToChange(row, change);
   if (change.product_id !== row.product_id) await assertProduct(deps, tx, workspaceId, change.product_id);
   const holder = change.code === row.code ? row : await repository.findByText(tx, workspaceId, change.code);
-  if (holder !== undefined && holder.id !== id) throw taken();
+  if (holder !== undefined && holder.id !== id) throw codeExists();
   const isLater = change.expires_at?.getTime() !== row.expires_at?.getTime();
   const after = await repository.updateCode(tx, id, {
     ...change,
@@ -202,7 +202,7 @@ async function update(
     ...(isLater ? { expiry_notified_at: null } : {}),
   });
   // Lowering the limit can exhaust the code, too.
-  if (isUsedUp(after) && !isUsedUp(row)) await tell(tx, append, 'exhausted', after);
+  if (isUsedUp(after) && !isUsedUp(row)) await emitCodeEvent(tx, append, 'exhausted', after);
   return after;
 }
 
@@ -261,7 +261,7 @@ async function assertProduct(deps: Deps, tx: Tx, workspaceId: string, productId:
   if (productId !== null && !(await deps.hasProduct(tx, workspaceId, productId))) throw notFound('productId');
 }
 
-function taken(): AppError {
+function codeExists(): AppError {
   return new AppError('CONFLICT', {
     field: 'code',
     message: 'This discount code already exists.',

@@ -13,7 +13,7 @@ import type { RevenueDelta, SaleKind } from './rules.ts';
 export const GROUPINGS = ['kind', 'tier', 'product', 'video'] as const;
 /** Bucket sizes of revenue reports. */
 export const BUCKETS = ['DAY', 'WEEK', 'MONTH'] as const;
-type Piece = (typeof BUCKETS)[number];
+type Bucket = (typeof BUCKETS)[number];
 export type Grouping = (typeof GROUPINGS)[number];
 
 /** Lookup of the current names of sold items; deleted items are omitted. */
@@ -26,7 +26,7 @@ interface Deps {
 }
 
 export interface RevenueReport {
-  range: TimeRange<Piece>;
+  range: TimeRange<Bucket>;
   totals: RevenueDelta;
   /** One entry per bucket of the range. */
   series: (RevenueDelta & { date: string })[];
@@ -40,20 +40,20 @@ export interface Revenue {
    *
    * @throws {AppError} BAD_REQUEST, field `from`, `to` or `timezone`.
    */
-  read(workspaceId: string, query: RangeQuery<Piece> & { groupBy: Grouping }): Promise<RevenueReport>;
+  read(workspaceId: string, query: RangeQuery<Bucket> & { groupBy: Grouping }): Promise<RevenueReport>;
   /** Returns the revenue of each interval. */
   sums(workspaceId: string, spans: readonly Interval[]): Promise<RevenueDelta[]>;
 }
 
 const NOTHING: RevenueDelta = { grossCents: 0, feeCents: 0, refundCents: 0, count: 0 };
-const MOST_ITEMS = 1000;
+const MAX_ITEMS = 1000;
 const KINDS = { tier: 'SUBSCRIPTION', product: 'BOOKING', video: 'VIDEO' } as const;
 const LABELS = { VIDEO: 'Videos', BOOKING: 'Bookings', SUBSCRIPTION: 'Subscriptions' } as const;
 
 export function createRevenue({ db, clock, names }: Deps): Revenue {
   async function breakdownOf(workspaceId: string, range: TimeRange, groupBy: Grouping) {
     const kind = groupBy === 'kind' ? null : KINDS[groupBy];
-    const rows = await repository.sumByItem(db, workspaceId, range, kind, MOST_ITEMS);
+    const rows = await repository.sumByItem(db, workspaceId, range, kind, MAX_ITEMS);
     if (kind === null) {
       return rows.map(({ kind: key, itemId: _, ...sums }) => ({ key, label: LABELS[key], ...sums }));
     }

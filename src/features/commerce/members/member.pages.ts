@@ -103,7 +103,7 @@ function linkPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
     if (member === null) return sendPage(reply, assets, views.requestPage(creator));
     const text = DONE.get(formField(request.query, 'done'));
     const news = text === undefined ? null : { text, isProblem: false };
-    return sendPage(reply, assets, await shown(deps, request, { creator, member, news }));
+    return sendPage(reply, assets, await renderMemberPage(deps, request, { creator, member, news }));
   });
   app.post(`${base}/link`, async (request: PageRequest, reply) => {
     await limitByIp({ counters }, LINK_CAP, request.ip);
@@ -228,7 +228,11 @@ function formPages(app: FastifyInstance, deps: Deps, base: string, creatorOf: Cr
       } catch (error) {
         if (!(error instanceof AppError)) throw error;
         const news = { text: error.message, isProblem: true };
-        return sendPage(reply, assets, await shown(deps, request, { ...sender, news }, error.status));
+        return sendPage(
+          reply,
+          assets,
+          await renderMemberPage(deps, request, { ...sender, news }, error.status),
+        );
       }
     });
   }
@@ -249,7 +253,7 @@ function toStart({ url }: PageRequest, reply: FastifyReply): FastifyReply {
   return reply.redirect(url.replace(/[?#].*$/, '').replace(/\/[a-z]+$/, ''), 303);
 }
 
-async function shown(
+async function renderMemberPage(
   { members, subscriptions, cards, cookie, secrets }: Deps,
   request: PageRequest,
   { creator, member, news }: { creator: Creator; member: Member; news: views.MemberView['news'] },

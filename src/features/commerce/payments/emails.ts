@@ -1,7 +1,7 @@
 import type { CustomerRow, PaymentRow, PurchaseRow } from './repository.ts';
 
 /** Email without its recipient. */
-interface Words {
+interface EmailContent {
   kind: string;
   subject: string;
   text: string;
@@ -13,7 +13,7 @@ const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'U
 export function refundEmail(
   refund: Pick<PaymentRow, 'amount_cents'>,
   about: { customer: Pick<CustomerRow, 'name'>; what: string; seller: string },
-): Words {
+): EmailContent {
   const amount = dollars.format(-refund.amount_cents / 100);
   const { customer, what, seller } = about;
   return {
@@ -29,7 +29,7 @@ ${seller} has refunded ${amount} of your payment for "${what}". It goes to the c
 /**
  * Creates the email to the creator, without amount and email address, which require the finance permission.
  */
-export function disputeEmail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: string): Words {
+export function disputeEmail({ id }: Pick<PurchaseRow, 'id'>, purchasesUrl: string): EmailContent {
   return {
     kind: 'dispute',
     subject: 'A payment was disputed',

@@ -39,7 +39,7 @@ export interface ChargeSettler {
   cancel(payment: PaymentRow): Promise<SettledPayment>;
 }
 
-interface Whole {
+interface PaymentContext {
   payment: PaymentRow;
   purchase: PurchaseRow;
   customer: CustomerRow;
@@ -58,7 +58,7 @@ export function createChargeSettler(ports: PaymentPorts): ChargeSettler {
   };
 }
 
-async function readWhole({ db }: PaymentPorts, payment: PaymentRow): Promise<Whole> {
+async function readWhole({ db }: PaymentPorts, payment: PaymentRow): Promise<PaymentContext> {
   const purchase = payment.purchase_id ? await repository.findPurchase(db, payment.purchase_id) : undefined;
   const customer = purchase && (await repository.findCustomer(db, purchase.customer_id));
   if (purchase === undefined || customer === undefined) throw notFound();
@@ -130,7 +130,7 @@ export async function callProviderOrFail<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-async function askAbout(ports: PaymentPorts, whole: Whole): Promise<PaymentResult> {
+async function askAbout(ports: PaymentPorts, whole: PaymentContext): Promise<PaymentResult> {
   const { payment } = whole;
   const provider = providerOf(ports, payment);
   if (payment.provider_requested_at !== null) {
@@ -143,7 +143,7 @@ async function askAbout(ports: PaymentPorts, whole: Whole): Promise<PaymentResul
   return charge(provider, whole);
 }
 
-async function askToCancel(ports: PaymentPorts, { payment }: Whole): Promise<PaymentResult> {
+async function askToCancel(ports: PaymentPorts, { payment }: PaymentContext): Promise<PaymentResult> {
   return providerOf(ports, payment).cancel(handleOf(payment));
 }
 
@@ -159,7 +159,7 @@ function handleOf(row: PaymentRow): PaymentHandle {
 
 async function charge(
   provider: PaymentProvider,
-  { payment, purchase, customer }: Whole,
+  { payment, purchase, customer }: PaymentContext,
 ): Promise<PaymentResult> {
   const { request, payment_method: saved } = payment;
   const method = saved?.provider === provider.name ? saved : null;
@@ -213,7 +213,7 @@ export function settledOf(payment: PaymentRow): SettledPayment {
 /** Stores a response, unless the payment has become final in the interim. */
 function conclude(
   ports: PaymentPorts,
-  { payment, purchase }: Whole,
+  { payment, purchase }: PaymentContext,
   answer: PaymentResult,
 ): Promise<SettledPayment> {
   return ports.events.transaction(async (tx, append) => {

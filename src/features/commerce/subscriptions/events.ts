@@ -55,7 +55,7 @@ export const subscriptionUpdated = defineEvent({
   },
 });
 
-const told = (
+const transitionEvent = (
   type: string,
   description: string,
   change: { status?: 'PAST_DUE' | 'CANCELED' | 'EXPIRED' } = {},
@@ -77,21 +77,21 @@ const ended = (body: string): Pick<EventDefinition<typeof data>, 'notice'> => ({
 export const EVENT_BY_TRANSITION: Readonly<
   Record<Exclude<SubscriptionEventName, 'updated'>, EventDefinition<typeof data>>
 > = {
-  activated: told('subscription.activated', 'A trial ended and its first period was paid.'),
-  renewed: told('subscription.renewed', 'A subscription was renewed for the next period.'),
-  payment_failed: told(
+  activated: transitionEvent('subscription.activated', 'A trial ended and its first period was paid.'),
+  renewed: transitionEvent('subscription.renewed', 'A subscription was renewed for the next period.'),
+  payment_failed: transitionEvent(
     'subscription.payment_failed',
     'A renewal was declined. It is retried after 1, 3, 5 and 7 days; access continues until the last retry.',
     { status: 'PAST_DUE' },
   ),
-  recovered: told('subscription.recovered', 'A declined renewal was paid.'),
-  cancel_scheduled: told(
+  recovered: transitionEvent('subscription.recovered', 'A declined renewal was paid.'),
+  cancel_scheduled: transitionEvent(
     'subscription.cancel_scheduled',
     'A subscription was scheduled to end with the current period unless it is resumed.',
   ),
-  resumed: told('subscription.resumed', 'A scheduled cancellation was reverted.'),
+  resumed: transitionEvent('subscription.resumed', 'A scheduled cancellation was reverted.'),
   canceled: {
-    ...told(
+    ...transitionEvent(
       'subscription.canceled',
       'A subscription ended: it was canceled or refunded, or a dispute was lost.',
       {
@@ -101,9 +101,13 @@ export const EVENT_BY_TRANSITION: Readonly<
     ...ended('The subscription was canceled.'),
   },
   expired: {
-    ...told('subscription.expired', 'A subscription expired: the last renewal attempt was declined.', {
-      status: 'EXPIRED',
-    }),
+    ...transitionEvent(
+      'subscription.expired',
+      'A subscription expired: the last renewal attempt was declined.',
+      {
+        status: 'EXPIRED',
+      },
+    ),
     ...ended('The last attempt to renew the subscription was declined.'),
   },
 };

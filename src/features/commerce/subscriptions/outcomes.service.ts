@@ -24,7 +24,7 @@ export function createPaymentOutcomes(ports: SubscriptionPorts): PaymentOutcomes
       // First charge: the checkout creates the subscription.
       if (row === undefined) return;
       if (row.payment_id === told.paymentId) await charged(ports, work, row, told);
-      else if (row.purchase_id !== told.purchaseId) await giveBack(ports, work, row, told);
+      else if (row.purchase_id !== told.purchaseId) await refundPayment(ports, work, row, told);
     },
     async failed(work, told) {
       const row = await subscriptionOf(work.tx, told);
@@ -137,7 +137,7 @@ async function declined(
 }
 
 /** Refunds a payment in full when its subscription has ended, or does not wait for it. */
-async function giveBack(
+async function refundPayment(
   ports: SubscriptionPorts,
   work: TransactionContext,
   row: SubscriptionRow,

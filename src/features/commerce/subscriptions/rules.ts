@@ -16,8 +16,8 @@ export interface Change {
   told: SubscriptionEventName | null;
 }
 
-export function changed({ to, told }: Transition, patch: Patch): Change {
-  return { patch: { ...patch, status: to }, told };
+export function changed({ to, told: event }: Transition, patch: Patch): Change {
+  return { patch: { ...patch, status: to }, told: event };
 }
 
 /** Tier, price and interval of a period. */

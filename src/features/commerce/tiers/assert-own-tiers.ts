@@ -13,7 +13,7 @@ export async function assertOwnTiers(
   tierIds: readonly string[] = [],
 ): Promise<void> {
   if (tierIds.length === 0) return;
-  const known = await repository.knownTiers(db, workspaceId, tierIds);
+  const known = await repository.filterExistingTiers(db, workspaceId, tierIds);
   const index = tierIds.findIndex((id) => !known.includes(id));
   if (index >= 0) throw badRequest(`tierIds.${index}`, 'Tier not found.');
 }

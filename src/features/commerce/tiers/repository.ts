@@ -134,7 +134,11 @@ function select(db: Db, workspaceId: string) {
 }
 
 /** Returns those of the IDs that are tiers of the workspace. */
-export async function knownTiers(db: Db, workspaceId: string, ids: readonly string[]): Promise<string[]> {
+export async function filterExistingTiers(
+  db: Db,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<string[]> {
   const rows = await select(db, workspaceId).where('id', 'in', ids).execute();
   return rows.map(({ id }) => id);
 }

@@ -130,11 +130,11 @@ describe('PATCH /me', () => {
 
   test('a test key only reads: changes of the account need a live key', async () => {
     const sandbox = (await app.createKey({ account, mode: 'test' })).key;
-    const picture = { url: `${sink.url}/me` };
+    const testImage = { url: `${sink.url}/me` };
     const before = (await app.request('GET', '/me', { key })).at('data.name');
     for (const [method, path, body] of [
       ['PATCH', '/me', { name: 'Of a test' }],
-      ['PUT', '/me/avatar', picture],
+      ['PUT', '/me/avatar', testImage],
       ['DELETE', '/me/avatar', undefined],
       ['PUT', '/me/embed-allowlist', { mode: 'OPEN', domains: [] }],
     ] as const) {
@@ -154,7 +154,7 @@ describe('PATCH /me', () => {
 });
 
 /** Creates an image with a red left half and metadata that must not be published. */
-function picture(format: 'png' | 'jpeg' | 'webp', width = 80, height = 60): Promise<Buffer> {
+function testImage(format: 'png' | 'jpeg' | 'webp', width = 80, height = 60): Promise<Buffer> {
   const image = sharp({ create: { width, height, channels: 3, background: 'red' } });
   return image
     .withExif({ IFD0: { Copyright: 'secret-place' } })
@@ -186,7 +186,7 @@ const served = async (url: string) => request(url.replace('http://marquee.test',
 describe('/me/avatar', () => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     test(`a ${format} is re-encoded to a square WebP`, async () => {
-      const sent = await picture(format);
+      const sent = await testImage(format);
       const answer = (await upload(sent, { type: 'text/html' })).assertOk(200);
       const url = answer.string('data.avatarUrl');
       assert.match(url, /^http:\/\/marquee\.test\/avatars\/ava_[0-9a-z]{26}\.webp$/);
@@ -205,8 +205,8 @@ describe('/me/avatar', () => {
   }
 
   test('a new avatar has a new URL, and the old one is 404', async () => {
-    const first = (await upload(await picture('png'))).string('data.avatarUrl');
-    const second = (await upload(await picture('png'))).string('data.avatarUrl');
+    const first = (await upload(await testImage('png'))).string('data.avatarUrl');
+    const second = (await upload(await testImage('png'))).string('data.avatarUrl');
     assert.notEqual(first, second);
     assert.deepEqual([(await served(first)).statusCode, (await served(second)).statusCode], [404, 200]);
   });
@@ -217,13 +217,13 @@ describe('/me/avatar', () => {
     [
       'a GIF',
       async () =>
-        sharp(await picture('png'))
+        sharp(await testImage('png'))
           .gif()
           .toBuffer(),
     ],
-    ['half a PNG', async () => (await picture('png')).subarray(0, 60)],
+    ['half a PNG', async () => (await testImage('png')).subarray(0, 60)],
     ['the first bytes of a PNG before a page', () => Buffer.from('\x89PNG\r\n\x1a\n<html>', 'latin1')],
-    ['a PNG of 50 million pixels', () => picture('png', 10_000, 5_000)],
+    ['a PNG of 50 million pixels', () => testImage('png', 10_000, 5_000)],
     ['nothing', () => Buffer.alloc(0)],
   ];
   for (const [name, bytes] of refused) {
@@ -235,7 +235,7 @@ describe('/me/avatar', () => {
   test('the limit is 5 MB, and a wrong or missing field is named', async () => {
     (await upload(Buffer.alloc(5_242_881))).assertError('PAYLOAD_TOO_LARGE', 'file');
     (await upload(Buffer.alloc(5_242_880))).assertError('BAD_REQUEST', 'file');
-    (await upload(await picture('png'), { field: 'picture' })).assertError('BAD_REQUEST', 'file');
+    (await upload(await testImage('png'), { field: 'picture' })).assertError('BAD_REQUEST', 'file');
     (await app.request('PUT', '/me/avatar', { key, body: {} })).assertError('BAD_REQUEST', 'file');
     (await app.request('PUT', '/me/avatar', { key })).assertError('BAD_REQUEST', 'file');
   });
@@ -253,11 +253,11 @@ describe('/me/avatar', () => {
 
   test('a key without write access is rejected before the file is read', async () => {
     const reader = (await app.createKey({ account, scope: 'READ_ONLY' })).key;
-    (await upload(await picture('png'), { by: reader })).assertError('INSUFFICIENT_SCOPE');
+    (await upload(await testImage('png'), { by: reader })).assertError('INSUFFICIENT_SCOPE');
   });
 
   test('an avatar URL is fetched once, through redirects', async () => {
-    const bytes = await picture('jpeg');
+    const bytes = await testImage('jpeg');
     sink.reply = ({ path }) =>
       path === '/me' ? { status: 302, headers: { location: '/real' } } : { body: bytes };
     const answer = await app.request('PUT', '/me/avatar', { key, body: { url: `${sink.url}/me` } });
@@ -294,7 +294,7 @@ describe('/me/avatar', () => {
   });
 
   test('an avatar is removed once', async () => {
-    const url = (await upload(await picture('png'))).string('data.avatarUrl');
+    const url = (await upload(await testImage('png'))).string('data.avatarUrl');
     const gone = (await app.request('DELETE', '/me/avatar', { key })).assertOk(200);
     assert.deepEqual(gone.at('data'), { id: account.id, deleted: true });
     assert.equal((await served(url)).statusCode, 404);

@@ -30,7 +30,7 @@ export interface Profiles {
   /**
    * Sets the avatar from its bytes or from a URL to fetch. @throws {AppError} BAD_REQUEST, PAYLOAD_TOO_LARGE.
    */
-  setAvatar(accountId: string, picture: { bytes: Uint8Array } | { url: string }): Promise<ProfileRow>;
+  setAvatar(accountId: string, source: { bytes: Uint8Array } | { url: string }): Promise<ProfileRow>;
   /** @throws {AppError} NOT_FOUND when there is none. */
   removeAvatar(accountId: string): Promise<void>;
   /** Returns the WebP of an avatar, without authorization. */
@@ -86,11 +86,11 @@ export function createProfiles({ db, clock, images, fetcher }: Deps): Profiles {
         });
       }
     },
-    async setAvatar(accountId, picture) {
-      const fetched = 'url' in picture;
+    async setAvatar(accountId, source) {
+      const fetched = 'url' in source;
       const bytes = fetched
-        ? await fetchImage(fetcher, picture.url, { field: 'url', maxBytes: AVATAR_MAX_BYTES })
-        : picture.bytes;
+        ? await fetchImage(fetcher, source.url, { field: 'url', maxBytes: AVATAR_MAX_BYTES })
+        : source.bytes;
       const image = await images.square(bytes, AVATAR_SIZE);
       if (image === null)
         throw badRequest(fetched ? 'url' : 'file', 'The file is not a valid PNG, JPEG or WebP image.');

@@ -124,12 +124,15 @@ export const EmbedAllowlist = namedSchema(
 );
 
 /** Fields of `GET /me` that are not part of the profile. */
-interface Beside {
+interface AccountContext {
   twoFactorEnabled: boolean;
   publicUrl: string;
 }
 
-export function toProfile(row: ProfileRow, { twoFactorEnabled, publicUrl }: Beside): Static<typeof Profile> {
+export function toProfile(
+  row: ProfileRow,
+  { twoFactorEnabled, publicUrl }: AccountContext,
+): Static<typeof Profile> {
   return {
     id: row.id,
     email: row.email,
@@ -150,7 +153,7 @@ export function toProfile(row: ProfileRow, { twoFactorEnabled, publicUrl }: Besi
 /** @param key of the caller; null for a user session. */
 export function toMe(
   row: ProfileRow,
-  { caller, key, ...beside }: Beside & { caller: Caller; key: CallingKeyRow | null },
+  { caller, key, ...beside }: AccountContext & { caller: Caller; key: CallingKeyRow | null },
 ): Static<typeof Me> {
   if (key === null) return { ...toProfile(row, beside), key };
   return {

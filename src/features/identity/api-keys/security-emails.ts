@@ -8,10 +8,10 @@ export interface EmailOutbox {
   enqueue(tx: Tx, mail: { kind: string; to: string; subject: string; text: string }): Promise<void>;
 }
 
-type ToldKey = Pick<repository.KeyRow, 'account_id' | 'name' | 'scope' | 'mode' | 'last4'>;
+type NotifiedKey = Pick<repository.KeyRow, 'account_id' | 'name' | 'scope' | 'mode' | 'last4'>;
 
 /** Creation or rotation of a key and its actor. */
-interface Done {
+interface KeyAction {
   what: 'created' | 'rotated';
   by: Actor['kind'];
 }
@@ -21,7 +21,7 @@ interface Done {
  * key first.
  */
 export interface KeySecurityEmails {
-  told(tx: Tx, done: Done, key: ToldKey): Promise<void>;
+  told(tx: Tx, done: KeyAction, key: NotifiedKey): Promise<void>;
 }
 
 /** Limit that keeps a rotating script from flooding a mailbox. */
@@ -39,19 +39,19 @@ export function createKeySecurityEmails({ mailbox, counter }: Deps): KeySecurity
       const to = await repository.findOwnerAddress(tx, key.account_id);
       if (to === undefined) return;
       const { count } = await counter.hit(counterKey(`key-mail:${key.account_id}`));
-      if (count <= MAILS_PER_HOUR) await mailbox.enqueue(tx, { to, ...wordsOf(done, key) });
+      if (count <= MAILS_PER_HOUR) await mailbox.enqueue(tx, { to, ...buildEmail(done, key) });
     },
   };
 }
 
 /** Advice for the owner if the change was not theirs. */
-const LOST: Record<Actor['kind'], string> = {
+const ADVICE: Record<Actor['kind'], string> = {
   key: 'If this was not you or one of your services, revoke this key and the key used to make the change.',
   session:
     'The change was made in the dashboard. If this was not you, revoke the key and change your password immediately.',
 };
 
-function wordsOf({ what, by }: Done, { name, scope, mode, last4 }: ToldKey) {
+function buildEmail({ what, by }: KeyAction, { name, scope, mode, last4 }: NotifiedKey) {
   const isNew = what === 'created';
   return {
     kind: `api-key-${what}`,
@@ -60,7 +60,7 @@ function wordsOf({ what, by }: Done, { name, scope, mode, last4 }: ToldKey) {
 
 ${name} (${scope}, ${mode}), which ends in ${last4}
 
-${LOST[by]}
+${ADVICE[by]}
 `,
   };
 }

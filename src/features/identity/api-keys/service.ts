@@ -113,7 +113,7 @@ export interface ApiKeys extends KeyVerifier {
    * @throws {AppError} KEY_DISABLED, UNAUTHORIZED for an invalid credential; PERMISSION_DENIED for a former
    *   member.
    */
-  rightsNow(tx: Tx, by: KeyOperator, beside?: string): Promise<Authority>;
+  rightsNow(tx: Tx, by: KeyOperator, otherUserId?: string): Promise<Authority>;
   /**
    * Revokes the keys that a member created for an account, in the transaction of the removal. Call `forget`
    * after the commit.
@@ -176,10 +176,10 @@ export function createApiKeys(deps: Deps): ApiKeys {
       verifier.forget();
       return made;
     },
-    async rightsNow(tx, by, beside) {
+    async rightsNow(tx, by, otherUserId) {
       const id = keyIdOf(by);
-      if (id !== null && beside !== undefined) {
-        await repository.lockKeyAndChildren(tx, by.accountId, { id, userId: beside });
+      if (id !== null && otherUserId !== undefined) {
+        await repository.lockKeyAndChildren(tx, by.accountId, { id, userId: otherUserId });
       }
       const { scope, permissions } = await actingGrant(tx, by, 'PERMISSION_DENIED');
       return { scope, permissions };
@@ -331,13 +331,13 @@ async function mint(
 }
 
 /** Error code for an actor who is no longer in the team. */
-type Refusal = 'OWNER_SCOPE_REQUIRED' | 'PERMISSION_DENIED';
+type DeniedErrorCode = 'OWNER_SCOPE_REQUIRED' | 'PERMISSION_DENIED';
 
 /**
  * Returns the current grant of the actor, locked: a key that was just revoked or a session that was just
  * ended creates no other key.
  */
-async function actingGrant(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<KeyGrant> {
+async function actingGrant(tx: Tx, by: KeyOperator, refusal: DeniedErrorCode): Promise<KeyGrant> {
   if (by.actor.kind === 'session') {
     if (!(await repository.lockSession(tx, by.actor.userId, by.actor.id))) throw new AppError('UNAUTHORIZED');
     return { ...SESSION_GRANT, ...(await rightsOf(tx, by, refusal)), mode: by.mode };
@@ -354,7 +354,7 @@ const makerOf = ({ accountId, actor }: KeyOperator) => (actor.userId === account
  * Returns the current rights of the actor's role. @throws {AppError} for an actor who is no longer in the
  * team.
  */
-async function rightsOf(tx: Tx, by: KeyOperator, refusal: Refusal): Promise<Authority> {
+async function rightsOf(tx: Tx, by: KeyOperator, refusal: DeniedErrorCode): Promise<Authority> {
   const maker = makerOf(by);
   if (maker === null) return ROLE_PERMISSIONS.OWNER;
   const role = await repository.lockRole(tx, by.accountId, maker);

@@ -39,11 +39,15 @@ export function emailChangePages(app: FastifyInstance, { addressChange, assets }
   });
   app.post('/keep-email', async (request: FormRequest, reply) => {
     const token = formField(request.body, 'token');
-    return sendPage(reply, assets, await keep(addressChange, token, formField(request.body, 'password')));
+    return sendPage(
+      reply,
+      assets,
+      await revertEmail(addressChange, token, formField(request.body, 'password')),
+    );
   });
 }
 
-async function keep(addressChange: EmailChange, token: string, password: string): Promise<Page> {
+async function revertEmail(addressChange: EmailChange, token: string, password: string): Promise<Page> {
   try {
     return emailChangeResult('KEEP_EMAIL', await addressChange.takeBack(token, password));
   } catch (error) {

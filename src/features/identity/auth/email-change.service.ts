@@ -10,7 +10,7 @@ import * as repository from './email-links.repository.ts';
 import { LINKS_PER_HOUR, type MailOutbox } from './email-links.service.ts';
 import { addressChangeNoticeEmail, confirmNewAddressEmail } from './emails.ts';
 import type { CredentialVerifier } from './identities.service.ts';
-import { KEEP_NOTHING, type SignInRevocation } from './sign-ins.ts';
+import { NO_CREDENTIAL, type SignInRevocation } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /**
@@ -30,7 +30,7 @@ export interface EmailChange {
    * @throws {AppError} INVALID_CREDENTIALS, INVALID_EMAIL, BAD_REQUEST for the current address, EMAIL_EXISTS,
    *   RATE_LIMITED after three in an hour.
    */
-  ask(accountId: string, input: { email: string; password: string }, from: From): Promise<AskedChange>;
+  ask(accountId: string, input: { email: string; password: string }, from: From): Promise<PendingEmailChange>;
   isUsable(purpose: Purpose, token: string): Promise<boolean>;
   /** Confirms the new address by the link that was sent to it. */
   confirm(token: string): Promise<EmailChangeOutcome>;
@@ -45,14 +45,14 @@ export interface EmailChange {
 
 type Purpose = 'CHANGE_EMAIL' | 'KEEP_EMAIL';
 
-interface AskedChange {
+interface PendingEmailChange {
   email: string;
   pendingEmail: string;
   confirmBefore: Date;
 }
 
 const CONFIRM_MS = 24 * HOUR_MS;
-const KEEP_MS = 7 * DAY_MS;
+const REVERT_WINDOW_MS = 7 * DAY_MS;
 
 interface Deps {
   db: Db;
@@ -82,20 +82,20 @@ export function createEmailChange(deps: Deps): EmailChange {
     async isUsable(purpose, token) {
       return (await repository.findValidToken(db, hashSecret(token), purpose, clock.now())) !== undefined;
     },
-    confirm: (token) => unlessTaken(deps, (tx) => confirm(deps, tx, token)),
+    confirm: (token) => withUniqueEmail(deps, (tx) => confirm(deps, tx, token)),
     async takeBack(token, password) {
       // Checked first: hashing a password is too costly for a request without a valid link.
       const found = await repository.findValidToken(db, hashSecret(token), 'KEEP_EMAIL', clock.now());
       if (found === undefined) return 'EXPIRED';
       const hash = await deps.hashPassword(password);
-      const outcome = await unlessTaken(deps, (tx) => takeBack(deps, tx, token, hash));
+      const outcome = await withUniqueEmail(deps, (tx) => takeBack(deps, tx, token, hash));
       deps.signIns.forget();
       return outcome;
     },
   };
 }
 
-async function unlessTaken(
+async function withUniqueEmail(
   { db, onAccountChanged }: Deps,
   work: (tx: Tx) => Promise<EmailChangeOutcome>,
 ): Promise<EmailChangeOutcome> {
@@ -109,7 +109,7 @@ async function unlessTaken(
   }
 }
 
-async function ask(deps: Deps, tx: Tx, accountId: string, email: string): Promise<AskedChange> {
+async function ask(deps: Deps, tx: Tx, accountId: string, email: string): Promise<PendingEmailChange> {
   const { credentials, clock, mailbox } = deps;
   const account = await credentials.findById(tx, accountId);
   if (account === undefined) throw new AppError('NOT_FOUND');
@@ -146,7 +146,7 @@ async function newLink(
     purpose,
     email,
     created_at: clock.now(),
-    expires_at: dateFromMs(clock.ms() + (purpose === 'KEEP_EMAIL' ? KEEP_MS : CONFIRM_MS)),
+    expires_at: dateFromMs(clock.ms() + (purpose === 'KEEP_EMAIL' ? REVERT_WINDOW_MS : CONFIRM_MS)),
   });
   return `${publicUrl}${purpose === 'KEEP_EMAIL' ? '/keep-email' : '/change-email'}?token=${token}`;
 }
@@ -180,6 +180,6 @@ async function takeBack(deps: Deps, tx: Tx, token: string, hash: string): Promis
   // Later owners of the account lose their links to restore an address; earlier ones keep theirs.
   await repository.voidTokens(tx, id, ['KEEP_EMAIL'], clock.now(), since);
   await deleteChallengesOf(tx, id);
-  await signIns.endAll(tx, id, KEEP_NOTHING);
+  await signIns.endAll(tx, id, NO_CREDENTIAL);
   return 'DONE';
 }

@@ -9,7 +9,7 @@ import type { MailCaps } from '../../integration/mail/index.ts';
 import type { CredentialStore } from './accounts.ts';
 import * as repository from './email-links.repository.ts';
 import { passwordChangedEmail, passwordResetEmail, verificationEmail } from './emails.ts';
-import { KEEP_NOTHING, type SignInRevocation } from './sign-ins.ts';
+import { NO_CREDENTIAL, type SignInRevocation } from './sign-ins.ts';
 import { deleteChallengesOf } from './two-factor.repository.ts';
 
 /**
@@ -54,7 +54,7 @@ const PATHS: Record<LinkPurpose, string> = {
 };
 /** Maximum links per account and hour. */
 export const LINKS_PER_HOUR = 3;
-const KEPT_MS = 30 * 24 * HOUR_MS;
+const RETENTION_MS = 30 * 24 * HOUR_MS;
 /** Maximum requests per run, so that a flood of requests does not delay the shutdown. */
 const REQUESTS_PER_RUN = 100;
 
@@ -103,7 +103,7 @@ export function createEmailLinks(deps: Deps): EmailLinks {
       return done;
     },
     resetPassword: (token, password) => resetPassword(deps, token, password),
-    cleanUp: () => repository.deleteTokensBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
+    cleanUp: () => repository.deleteTokensBefore(db, dateFromMs(clock.ms() - RETENTION_MS)),
   };
 }
 
@@ -175,7 +175,7 @@ async function resetPassword(deps: Deps, token: string, password: string): Promi
     await credentials.markVerified(tx, link.account_id, link.email, clock.now());
     await repository.voidTokens(tx, link.account_id, ['RESET_PASSWORD'], clock.now());
     await deleteChallengesOf(tx, link.account_id);
-    await deps.signIns.endAll(tx, link.account_id, KEEP_NOTHING);
+    await deps.signIns.endAll(tx, link.account_id, NO_CREDENTIAL);
     await mailbox.enqueue(tx, passwordChangedEmail(link.email, `${publicUrl}/forgot-password`));
     return true;
   });

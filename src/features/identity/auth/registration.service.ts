@@ -54,9 +54,9 @@ export function createRegistration(deps: Deps): Registration {
       const hash = hashSecret(inviteToken);
       // Checked first: hashing a password is too costly for a request without a valid invitation.
       const found = await repository.findValidInvite(db, hash, clock.now());
-      if (found === undefined || found.email !== lookupEmail(email)) throw refused();
+      if (found === undefined || found.email !== lookupEmail(email)) throw registrationClosedError();
       return async (tx) => {
-        if (!(await repository.consumeInvite(tx, hash, clock.now()))) throw refused();
+        if (!(await repository.consumeInvite(tx, hash, clock.now()))) throw registrationClosedError();
       };
     },
     async invite(given) {
@@ -84,6 +84,6 @@ export function createRegistration(deps: Deps): Registration {
   };
 }
 
-function refused(): AppError {
+function registrationClosedError(): AppError {
   return new AppError('REGISTRATION_CLOSED', { field: 'inviteToken', message: WRONG_INVITE });
 }

@@ -95,8 +95,8 @@ const LIFE_MS = 90 * DAY_MS;
 /** Minimum interval between two updates of the last use. */
 const NOTED_MS = 5 * MINUTE_MS;
 /** Maximum sessions per account; the next sign-in ends the oldest. */
-const MOST = 100;
-const MOST_OF_AGENT = 300;
+const MAX_SESSIONS = 100;
+const MAX_USER_AGENT_LENGTH = 300;
 const CHANGED_TOPIC = 'user-sessions';
 const CSRF = 'session csrf';
 
@@ -118,7 +118,7 @@ export function createSessions(deps: Deps): Sessions {
       const token = newSecret();
       await db.transaction().execute(async (tx) => {
         await repository.insertSession(tx, newRow(account, { id, token }, from, clock.now()));
-        await repository.deleteOldestSessions(tx, account.id, MOST);
+        await repository.deleteOldestSessions(tx, account.id, MAX_SESSIONS);
         await also(tx);
       });
       return { id, token };
@@ -175,7 +175,7 @@ function newRow(
     last_seen_at: now,
     password_checked_at: now,
     ip: plainAddress(from.ip),
-    user_agent: from.userAgent.slice(0, MOST_OF_AGENT),
+    user_agent: from.userAgent.slice(0, MAX_USER_AGENT_LENGTH),
   };
 }
 
@@ -204,7 +204,7 @@ async function check(
     const use = {
       at: clock.now(),
       ip: plainAddress(from.ip),
-      userAgent: from.userAgent.slice(0, MOST_OF_AGENT),
+      userAgent: from.userAgent.slice(0, MAX_USER_AGENT_LENGTH),
     };
     await repository.touchSession(db, row.id, use, dateFromMs(now - NOTED_MS));
   }

@@ -18,7 +18,7 @@ export interface SignInLocations {
   cleanUp(): Promise<void>;
 }
 
-const KEPT_MS = 180 * DAY_MS;
+const RETENTION_MS = 180 * DAY_MS;
 const FAMILIAR_MS = 30 * DAY_MS;
 
 interface Deps {
@@ -50,6 +50,6 @@ export function createSignInLocations({ db, clock, secrets, mailbox, publicUrl }
         network: networkOf(accountId, ip),
         since: dateFromMs(clock.ms() - FAMILIAR_MS),
       }),
-    cleanUp: () => repository.deleteSignInLocationsBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
+    cleanUp: () => repository.deleteSignInLocationsBefore(db, dateFromMs(clock.ms() - RETENTION_MS)),
   };
 }

@@ -3,22 +3,22 @@ import type { Sessions } from './sessions.service.ts';
 import type { UserTokens } from './tokens.service.ts';
 
 /** Current credential, which survives when the other sign-ins of the account end. */
-export interface KeptCredential {
+export interface CurrentCredential {
   tokenId: string | null;
   sessionId: string | null;
 }
 
 /** Current credential with the IP address of the request. */
-export interface Acting extends KeptCredential {
+export interface Acting extends CurrentCredential {
   ip: string;
 }
 
-export const KEEP_NOTHING: KeptCredential = { tokenId: null, sessionId: null };
+export const NO_CREDENTIAL: CurrentCredential = { tokenId: null, sessionId: null };
 
 /** Revocation of all user tokens and sessions of a person. */
 export interface SignInRevocation {
   /** Call `forget` after the commit. */
-  endAll(tx: Tx, accountId: string, keep: KeptCredential): Promise<void>;
+  endAll(tx: Tx, accountId: string, keep: CurrentCredential): Promise<void>;
   forget(): void;
 }
 

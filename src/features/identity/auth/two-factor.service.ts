@@ -10,7 +10,7 @@ import type { From, LoginBackoff } from './backoff.ts';
 import type { MailOutbox } from './email-links.service.ts';
 import { twoFactorChangedEmail } from './emails.ts';
 import * as rules from './rules.ts';
-import type { Acting, KeptCredential, SignInRevocation } from './sign-ins.ts';
+import type { Acting, CurrentCredential, SignInRevocation } from './sign-ins.ts';
 import * as totp from './totp.ts';
 import * as repository from './two-factor.repository.ts';
 
@@ -33,7 +33,7 @@ export interface TwoFactor {
    * @returns the recovery codes, which are shown only once.
    * @throws {AppError} INVALID_CREDENTIALS, CONFLICT when there is nothing to confirm.
    */
-  confirm(accountId: string, code: string, keep: KeptCredential): Promise<string[]>;
+  confirm(accountId: string, code: string, keep: CurrentCredential): Promise<string[]>;
   /**
    * Disables the second factor, with the same effects as enabling it.
    *
@@ -149,7 +149,7 @@ async function enable(deps: Deps, tx: Tx, accountId: string, code: string): Prom
 async function changed(
   { signIns, credentials, mailbox, publicUrl }: Deps,
   tx: Tx,
-  { accountId, keep, isOn }: { accountId: string; keep: KeptCredential; isOn: boolean },
+  { accountId, keep, isOn }: { accountId: string; keep: CurrentCredential; isOn: boolean },
 ): Promise<void> {
   await signIns.endAll(tx, accountId, keep);
   const account = await credentials.findById(tx, accountId);

@@ -38,7 +38,7 @@ export interface Erasure {
   erasePerson(email: string): Promise<void>;
 }
 
-const KEPT_MS = 7 * DAY_MS;
+const GRACE_PERIOD_MS = 7 * DAY_MS;
 
 export interface ErasureDeps {
   db: Db;
@@ -73,7 +73,7 @@ export function createErasure(deps: ErasureDeps): Erasure {
   return {
     async request(accountId, password, from) {
       await signIns.confirmPassword(accountId, password, from);
-      return { erasedAt: await schedule(deps, await accounts.byId(accountId), KEPT_MS) };
+      return { erasedAt: await schedule(deps, await accounts.byId(accountId), GRACE_PERIOD_MS) };
     },
     async eraseNow(email) {
       const account = await accounts.byEmail(email);

@@ -25,7 +25,7 @@ interface Deps {
   workspaceOf(accountId: string): Promise<string>;
 }
 
-const KEPT_MS = 7 * DAY_MS;
+const RETENTION_MS = 7 * DAY_MS;
 const README = `All data of your account, live and test.
 
 data/      One file per table: a JSON array of its rows. Times are in UTC. Passwords, keys and other secrets are excluded.
@@ -51,7 +51,7 @@ export function createExporter(
         status: 'READY',
         size_bytes: sizeBytes,
         ready_at: now,
-        expires_at: dateFromMs(now.getTime() + KEPT_MS),
+        expires_at: dateFromMs(now.getTime() + RETENTION_MS),
       } as const;
       await db.transaction().execute(async (tx) => {
         if (!(await repository.endExport(tx, exportId, ready))) return;
@@ -103,7 +103,7 @@ async function* filesOf({ db, store, disk }: Deps, subject: Subject): AsyncGener
   for (const table of EXPORTED) {
     yield { path: `data/${table}.json`, isCompressed: true, open: () => jsonArray(db, table, subject) };
   }
-  for (const { id, image } of await repository.pictures(db, subject)) {
+  for (const { id, image } of await repository.listImages(db, subject)) {
     yield { path: `pictures/${id}.webp`, isCompressed: false, open: async () => once(image) };
   }
   for (const { id, original_key: key } of await repository.originals(db, subject)) {

@@ -104,7 +104,7 @@ export function originals(db: Db, { workspaceIds }: Subject) {
     .execute();
 }
 
-export async function pictures(db: Db, { accountId, workspaceIds }: Subject) {
+export async function listImages(db: Db, { accountId, workspaceIds }: Subject) {
   const [avatars, banners] = await Promise.all([
     db.selectFrom('avatar').select(['id', 'image']).where('account_id', '=', accountId).execute(),
     db.selectFrom('banner').select(['id', 'image']).where('workspace_id', 'in', workspaceIds).execute(),

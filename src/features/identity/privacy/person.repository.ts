@@ -107,7 +107,7 @@ export async function erasePerson(db: Tx, person: Person, forget: DeleteProvider
     db,
     'checkout',
     sql`customer_email = null, client_reference_id = null, metadata = '{}'::jsonb`,
-    sql<boolean>`customer_email = ${email} or ${saysAddress('metadata::text', email)}`,
+    sql<boolean>`customer_email = ${email} or ${mentionsEmail('metadata::text', email)}`,
   );
   for (const table of [
     'team_invitation',
@@ -142,9 +142,12 @@ async function deleteEvents(db: Tx, condition: RawBuilder<boolean>): Promise<voi
 
 /** Deletes log entries and messages to others that mention the person. */
 async function eraseMentions(db: Tx, { email, ids, username, name }: Person): Promise<void> {
-  const said = (column: string) => sql<boolean>`(${contains(column, ids)} or ${saysAddress(column, email)})`;
+  const said = (column: string) =>
+    sql<boolean>`(${contains(column, ids)} or ${mentionsEmail(column, email)})`;
   const named = (column: string) =>
-    username === null ? said(column) : sql<boolean>`(${said(column)} or ${saysUsername(column, username)})`;
+    username === null
+      ? said(column)
+      : sql<boolean>`(${said(column)} or ${mentionsUsername(column, username)})`;
   await deleteEvents(db, said('body'));
   await deleteRows(db, 'delivery_log', said('response_body'));
   await deleteRows(db, 'stream_log', said('body::text'));
@@ -199,13 +202,13 @@ function contains(column: string, needles: readonly string[]): RawBuilder<boolea
 }
 
 /** Matches an email address, but not as a part of a longer one. */
-function saysAddress(column: string, email: string): RawBuilder<boolean> {
+function mentionsEmail(column: string, email: string): RawBuilder<boolean> {
   const pattern = `(?<![[:alnum:]._+-])${escaped(email)}(?![[:alnum:]_-]|[.][[:alnum:]])`;
   return sql<boolean>`coalesce(${sql.raw(column)} ~* ${pattern}, false)`;
 }
 
 /** Matches a username in context (`@name`, `/users/name`), because it may be a common word. */
-function saysUsername(column: string, username: string): RawBuilder<boolean> {
+function mentionsUsername(column: string, username: string): RawBuilder<boolean> {
   const pattern = `(@|/users/|/channel/)${escaped(username)}(?![[:alnum:]_-])`;
   return sql<boolean>`coalesce(${sql.raw(column)} ~* ${pattern}, false)`;
 }

@@ -30,17 +30,17 @@ export function undoDeletionPages({ erasure, assets }: Deps): (app: FastifyInsta
       );
       scope.get('/keep-account', async (request: FormRequest, reply) => {
         const token = formField(request.query, 'token');
-        return sendPage(reply, assets, (await erasure.isKeepable(token)) ? keepForm(token) : gone());
+        return sendPage(reply, assets, (await erasure.isKeepable(token)) ? restoreForm(token) : gone());
       });
       scope.post('/keep-account', async (request: FormRequest, reply) => {
         const isKept = await erasure.keep(formField(request.body, 'token'));
-        return sendPage(reply, assets, isKept ? kept() : gone());
+        return sendPage(reply, assets, isKept ? restoredPage() : gone());
       });
     });
   };
 }
 
-function keepForm(token: string): Page {
+function restoreForm(token: string): Page {
   return emailLinkPage(
     200,
     'Keep your account',
@@ -51,7 +51,7 @@ function keepForm(token: string): Page {
   );
 }
 
-function kept(): Page {
+function restoredPage(): Page {
   return emailLinkPage(
     200,
     'Account restored',

@@ -161,7 +161,7 @@ async function setRole(deps: Deps, change: Change, by: TeamActor, role: Assignab
   await repository.updateRole(tx, member.id, role);
   if (!hasPermission(ROLE_PERMISSIONS[role], 'team:write'))
     await takeBack(deps, tx, by.accountId, member.userId);
-  await append(teamRoleChanged, workspaceId, await told(tx, { ...member, teamRole: role }));
+  await append(teamRoleChanged, workspaceId, await memberEventData(tx, { ...member, teamRole: role }));
 }
 
 /**
@@ -172,7 +172,7 @@ async function end(deps: Deps, change: Change, accountId: string): Promise<void>
   const { tx, append, workspaceId, member } = change;
   await deps.apiKeys.revokeMadeBy(tx, append, accountId, member.userId);
   await takeBack(deps, tx, accountId, member.userId);
-  await append(teamMemberRemoved, workspaceId, await told(tx, member));
+  await append(teamMemberRemoved, workspaceId, await memberEventData(tx, member));
   await repository.deleteMember(tx, member.id);
 }
 
@@ -183,7 +183,7 @@ async function takeBack({ registration }: Deps, tx: Tx, accountId: string, userI
   }
 }
 
-async function told(tx: Tx, { id, userId, teamRole }: Pick<Member, 'id' | 'userId' | 'teamRole'>) {
+async function memberEventData(tx: Tx, { id, userId, teamRole }: Pick<Member, 'id' | 'userId' | 'teamRole'>) {
   return { memberId: id, userId, teamRole, sequence: await nextSequence(tx, 'team_member', id) };
 }
 
@@ -215,7 +215,11 @@ async function accept(deps: Deps, userId: string, token: string) {
     const member = { id: newId('mem'), account_id: accountId, user_id: userId, team_role: teamRole };
     await repository.insertMember(tx, { ...member, joined_at: now });
     await repository.setStatus(tx, invitation.id, 'ACCEPTED');
-    await append(teamMemberAdded, workspaceId, await told(tx, { id: member.id, userId, teamRole }));
+    await append(
+      teamMemberAdded,
+      workspaceId,
+      await memberEventData(tx, { id: member.id, userId, teamRole }),
+    );
     return { accountId, name: name ?? username, teamRole };
   });
 }

@@ -107,7 +107,7 @@ export function createFinanceAnalytics(deps: Deps): FinanceAnalytics {
         deps.followers(workspaceId),
         repository.sumByBucket(deps.db, account, [later], counted),
       ]);
-      const [now = NOBODY, start = NOBODY, first = NOBODY] = at;
+      const [now = NO_MEMBERS, start = NO_MEMBERS, first = NO_MEMBERS] = at;
       const atEnd = followers - followersIn(since);
       return {
         head,
@@ -124,7 +124,7 @@ export function createFinanceAnalytics(deps: Deps): FinanceAnalytics {
 }
 
 const NONE: PeriodFigures = { sums: EMPTY_TOTALS, money: NO_MONEY, began: 0, ended: 0 };
-const NOBODY = { members: 0, mrrCents: 0 };
+const NO_MEMBERS = { members: 0, mrrCents: 0 };
 
 /** Returns the net change of followers. */
 export const followersIn = ({ newFollowers, lostFollowers }: MetricTotals): number =>

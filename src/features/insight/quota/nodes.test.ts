@@ -8,7 +8,7 @@ import {
   CONCURRENT_REQUESTS,
   type Customer,
   QUOTA_CASES,
-  type Way,
+  type QuotaCase,
 } from '../../../../test/quota/quota-cases.ts';
 import { type LivekitStub, startLivekitStub } from '../../../../test/rooms/livekit-stub.ts';
 import { PLANS, type Plan, RESOURCE_KEYS, type ResourceKey } from '../../../kernel/plans.ts';
@@ -258,7 +258,7 @@ describe('the last unit of a resource', () => {
     };
   }
 
-  async function oneGetsIt(resource: ResourceKey, { plan, refusals = ['QUOTA_EXCEEDED'], fill }: Way) {
+  async function oneGetsIt(resource: ResourceKey, { plan, refusals = ['QUOTA_EXCEEDED'], fill }: QuotaCase) {
     const customer = await buyer(plan);
     const { key, guests } = customer;
     const row = async () => Object((await app.request('GET', `/quota/${resource}`, { key })).at('data'));

@@ -15,7 +15,7 @@ import { nextNotification, type ResourceMeter } from './rules.ts';
 const CHANGED_TOPIC = 'quota';
 const REFUSED_TOPIC = 'quota.refused';
 /** Maximum workspaces queued for a check; others are found by their usage. */
-const MOST = 5000;
+const MAX_QUEUED_WORKSPACES = 5000;
 const TRIES = 5;
 
 /** Returns functions that publish changes of plan usage; messages may be lost. */
@@ -50,7 +50,7 @@ export function createQuotaNotifications(deps: Deps): QuotaNotifications {
     const keys = wanted.get(workspaceId) ?? new Set();
     const key = RESOURCE_KEYS.find((one) => one === refused);
     if (key !== undefined) keys.add(key);
-    if (wanted.size < MOST) wanted.set(workspaceId, keys);
+    if (wanted.size < MAX_QUEUED_WORKSPACES) wanted.set(workspaceId, keys);
   };
   bus.subscribe(CHANGED_TOPIC, (workspaceId) => want(workspaceId));
   bus.subscribe(REFUSED_TOPIC, (text) => {
@@ -95,7 +95,7 @@ async function look(deps: Deps, workspaceId: string, refused: ReadonlySet<Resour
       const telling = nextNotification(before, standing);
       if (telling === null) continue;
       const of = { workspaceId, resource: meter.key, version: before?.version ?? null };
-      if (!(await tell(deps, of, { ...telling, used, limit }))) again.push(meter);
+      if (!(await emitNotification(deps, of, { ...telling, used, limit }))) again.push(meter);
     }
     open = again;
   }
@@ -109,7 +109,7 @@ function periodStartOf({ toldFor }: ResourceMeter, now: Date): Date | null {
 type Telling = NonNullable<ReturnType<typeof nextNotification>> & { used: number; limit: number };
 
 /** @returns false when another process was faster. */
-function tell(
+function emitNotification(
   { events }: Deps,
   of: Parameters<typeof repository.upsertNotification>[1],
   { after, level, used, limit }: Telling,

@@ -5,7 +5,7 @@ import type { UsageEvent, UsageEvents } from '../usage-events/index.ts';
 
 const PAUSE_MS = 1000;
 /** Maximum distinct counters in memory; more of them are flushed early. */
-const MOST = 5000;
+const MAX_COUNTERS = 5000;
 
 /** Usage event whose amounts can be summed. */
 export type Count = Pick<UsageEvent, 'kind' | 'workspaceId' | 'subjectId' | 'keyId' | 'status'> & {
@@ -48,7 +48,7 @@ export function createUsageAggregator({ clock, facts }: Deps): UsageAggregator {
       const known = gathered.get(name);
       if (known === undefined) gathered.set(name, { ...count, at: dateFromMs(nowMs) });
       else known.amount += count.amount;
-      if (gathered.size >= MOST) flush();
+      if (gathered.size >= MAX_COUNTERS) flush();
       else timer ??= setTimeout(flush, PAUSE_MS).unref();
     },
     flush,

@@ -107,7 +107,7 @@ describe('GET /changelog', () => {
   });
 });
 
-const told = async (key: string, type: string) =>
+const listEvents = async (key: string, type: string) =>
   (await app.request('GET', `/me/events?type=${type}`, { key })).assertOk(200).list('data').map(Object);
 const noticed = async (key: string) =>
   (await app.request('GET', '/notifications', { key })).assertOk(200).list('data').map(Object);
@@ -118,7 +118,7 @@ describe('changelog.published', () => {
     await app.container.changelog.see();
     const { key } = await app.createKey();
     await runTask(app.container, 'new releases');
-    assert.deepEqual(await told(key, 'changelog.published'), []);
+    assert.deepEqual(await listEvents(key, 'changelog.published'), []);
   });
 
   test('comes once for each account that is older, in parts, and is a notification', async () => {
@@ -134,7 +134,9 @@ describe('changelog.published', () => {
     await runTask(app.container, 'new releases');
     for (const { key } of accounts) {
       assert.deepEqual(
-        (await told(key, 'changelog.published')).map(({ data }) => [data.version, data.breaking]).sort(),
+        (await listEvents(key, 'changelog.published'))
+          .map(({ data }) => [data.version, data.breaking])
+          .sort(),
         [
           ['1.0.0', true],
           ['1.1.0', false],
@@ -145,7 +147,7 @@ describe('changelog.published', () => {
         ['1.0.0', '1.1.0'].map((version) => [`API release ${version} is available`, 'INFO']),
       );
     }
-    assert.deepEqual(await told(younger.key, 'changelog.published'), []);
+    assert.deepEqual(await listEvents(younger.key, 'changelog.published'), []);
   });
 
   test('notifying accounts continues after an interruption', async () => {
@@ -156,7 +158,7 @@ describe('changelog.published', () => {
     await app.container.sql`update release_notice set last_workspace_id =
       (select max(id) from workspace where mode = 'live' and account_id <> ${account.account.id})`;
     await runTask(app.container, 'new releases');
-    assert.equal((await told(account.key, 'changelog.published')).length, 2);
+    assert.equal((await listEvents(account.key, 'changelog.published')).length, 2);
     const [row] = await app.container.sql`select count(*)::int as rows from event
       where type = 'changelog.published' and workspace_id = ${account.account.live}`;
     assert.equal(row?.rows, 2);
@@ -185,7 +187,7 @@ test('callers of a deprecated endpoint get a header on each response and a notif
   await noted(clock.now());
   await tell();
   await tell();
-  const [event, ...more] = await told(user.key, 'changelog.deprecation_used');
+  const [event, ...more] = await listEvents(user.key, 'changelog.deprecation_used');
   assert.deepEqual(more, []);
   assert.deepEqual(event.data, {
     endpoint: 'GET /playlists',
@@ -196,15 +198,15 @@ test('callers of a deprecated endpoint get a header on each response and a notif
   });
   const [notice] = await noticed(user.key);
   assert.equal(notice.title, 'Your keys call GET /playlists, which is deprecated');
-  assert.deepEqual(await told(other.key, 'changelog.deprecation_used'), []);
+  assert.deepEqual(await listEvents(other.key, 'changelog.deprecation_used'), []);
   // A month later it is called no more: silence. Then it is called again.
   clock.advance(31 * DAY);
   await tell();
-  assert.equal((await told(user.key, 'changelog.deprecation_used')).length, 1);
+  assert.equal((await listEvents(user.key, 'changelog.deprecation_used')).length, 1);
   await call('/playlists');
   await noted(clock.now());
   await tell();
-  assert.equal((await told(user.key, 'changelog.deprecation_used')).length, 2);
+  assert.equal((await listEvents(user.key, 'changelog.deprecation_used')).length, 2);
   clock.set('2028-01-01T00:00:00Z');
   (await app.request('GET', '/playlists', { key: user.key })).assertError('CATALOG_DISABLED');
 });

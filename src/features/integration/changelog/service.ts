@@ -84,17 +84,17 @@ export function createChangelog(deps: Deps): Changelog {
       }
     },
     async tell() {
-      while (await tellSome(deps));
+      while (await notifyBatch(deps));
     },
     noteUse: createUseNotes(deps),
     async tellUses() {
-      while (await tellSomeUses(deps, deprecations));
+      while (await notifyUsesBatch(deps, deprecations));
     },
   };
 }
 
 /** @returns false when there is nothing left to tell. */
-function tellSome({ events, clock, releases }: Deps): Promise<boolean> {
+function notifyBatch({ events, clock, releases }: Deps): Promise<boolean> {
   const known = publishedReleases(releases);
   return events.transaction(async (tx, append) => {
     const notice = await repository.lockUnannouncedRelease(
@@ -134,7 +134,7 @@ function createUseNotes({ db, clock, log }: Deps): Changelog['noteUse'] {
 }
 
 /** @returns false when there is nothing left to tell. */
-function tellSomeUses(
+function notifyUsesBatch(
   { events, clock }: Deps,
   deprecations: ReadonlyMap<string, Deprecation>,
 ): Promise<boolean> {

@@ -58,7 +58,7 @@ export interface EventLog {
 
 /** A notification of PostgreSQL holds 8000 bytes. */
 const SAMPLE_BYTES = 7000;
-const KEPT_MS = 30 * 86_400_000;
+const RETENTION_MS = 30 * 86_400_000;
 /** Maximum events per read of a tail that catches up. */
 const BATCH = 100;
 
@@ -205,5 +205,5 @@ function parseTailId(text: string, clock: Clock): kept.TailPosition | 'UNKNOWN_I
   if (time === undefined || seq === undefined || before === undefined || now === undefined) {
     return 'UNKNOWN_ID';
   }
-  return Number(time) < clock.ms() - KEPT_MS ? 'EXPIRED' : { before, now, seq };
+  return Number(time) < clock.ms() - RETENTION_MS ? 'EXPIRED' : { before, now, seq };
 }

@@ -44,7 +44,7 @@ export interface Mailbox {
 }
 
 const LIST_MAX = 100;
-const KEPT_MS = 30 * 86_400_000;
+const RETENTION_MS = 30 * 86_400_000;
 
 interface Deps {
   db: Db;
@@ -69,7 +69,7 @@ export function createMailbox({ db, secrets, clock }: Deps): Mailbox {
       const open = (sealed: Uint8Array | null) => (sealed === null ? null : secrets.decrypt(sealed, id));
       return { ...toStored(row), text: open(row.body), calendar: open(row.calendar) };
     },
-    cleanUp: () => repository.deleteMailsBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
+    cleanUp: () => repository.deleteMailsBefore(db, dateFromMs(clock.ms() - RETENTION_MS)),
   };
 }
 

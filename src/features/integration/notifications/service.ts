@@ -38,7 +38,7 @@ export interface Notifications {
   cleanUp(): Promise<void>;
 }
 
-const KEPT_MS = 90 * 86_400_000;
+const RETENTION_MS = 90 * 86_400_000;
 
 interface Deps {
   db: Db;
@@ -72,7 +72,7 @@ export function createNotifications({ db, clock, catalogue }: Deps): Notificatio
       await repository.putPreference(db, accountId, choice.channels, choice.types);
       return effectivePreferences(choice, types);
     },
-    cleanUp: () => repository.deleteNotificationsBefore(db, dateFromMs(clock.ms() - KEPT_MS)),
+    cleanUp: () => repository.deleteNotificationsBefore(db, dateFromMs(clock.ms() - RETENTION_MS)),
   };
 }
 

@@ -29,7 +29,7 @@ export interface RequestFilter {
 }
 
 /** Newest rows scanned before the indexes of the filters are queried. */
-const NEAR = 300;
+const MAX_SCANNED_ROWS = 300;
 
 export async function listRequests(
   db: Db,
@@ -43,7 +43,7 @@ export async function listRequests(
   const rows = sql`select * from request_log where ${range}`;
   const ordered = (take: number) => sql`order by id ${sql.raw(page.order)} limit ${take}`;
   const { rows: found } = await sql<RequestRow>`${CUSTOM_PLAN}
-    with newest as (${rows} ${ordered(NEAR)}),
+    with newest as (${rows} ${ordered(MAX_SCANNED_ROWS)}),
       near as materialized (select * from newest where ${matching(filter)} ${ordered(page.fetchLimit)}),
       found as (${rows} and (select count(*) from near) < ${page.fetchLimit} and ${matching(filter)} ${ordered(page.fetchLimit)})
     select * from near where (select count(*) from near) = ${page.fetchLimit}

@@ -23,7 +23,7 @@ const Id = IdParams('tkt', 'ticket');
 const path = '/admin/tickets';
 const { status, category, priority, reported_type: reportedTypes } = VALUES.support_ticket;
 
-const whose = {
+const ownerFields = {
   account: NullableObject(Type.Object({ id: IdOf('usr'), email: Type.String() })),
   reporterEmail: Nullable(Type.String({ description: 'Where replies to a report are sent.' })),
   reported: NullableObject(
@@ -34,10 +34,10 @@ const whose = {
     }),
   ),
 };
-const AdminTicket = namedSchema('AdminTicket', Type.Object({ ...Ticket.properties, ...whose }));
+const AdminTicket = namedSchema('AdminTicket', Type.Object({ ...Ticket.properties, ...ownerFields }));
 const AdminTicketWithMessages = namedSchema(
   'AdminTicketWithMessages',
-  Type.Object({ ...TicketWithMessages.properties, ...whose }),
+  Type.Object({ ...TicketWithMessages.properties, ...ownerFields }),
 );
 const Change = namedSchema(
   'AdminTicketUpdate',

@@ -17,7 +17,7 @@ interface Deps {
   counters: Pick<RequestCounters, 'window'>;
 }
 
-type Asked = FastifyRequest<{ Params: { subject: string }; Body: unknown }>;
+type ReportRequest = FastifyRequest<{ Params: { subject: string }; Body: unknown }>;
 
 /** A message whose characters take four bytes, each of them written as three. */
 const FORM_BYTES = MAX_REPORT * 12 + 4096;
@@ -31,10 +31,10 @@ export function reportPages({ reports, assets, counters }: Deps): (app: FastifyI
       await scope.register(formBody, { bodyLimit: FORM_BYTES });
       scope.addHook('onRequest', rejectCrossSite);
       scope.setErrorHandler((error, _request, reply) => sendFailure(assets, error, reply, views.failedPage));
-      scope.get('/report/:subject', async ({ params }: Asked, reply) =>
+      scope.get('/report/:subject', async ({ params }: ReportRequest, reply) =>
         sendPage(reply, assets, views.reportPage(subjectOf(params), views.EMPTY)),
       );
-      scope.post('/report/:subject', async ({ params, body, ip }: Asked, reply) => {
+      scope.post('/report/:subject', async ({ params, body, ip }: ReportRequest, reply) => {
         const subject = subjectOf(params);
         const input = {
           reason: REASONS.find((reason) => reason === formField(body, 'reason')) ?? 'Something else',
@@ -56,7 +56,7 @@ export function reportPages({ reports, assets, counters }: Deps): (app: FastifyI
 }
 
 /** @throws {AppError} NOT_FOUND. */
-function subjectOf({ subject }: Asked['params']) {
+function subjectOf({ subject }: ReportRequest['params']) {
   const reported = reportedOf(subject);
   if (reported === null) throw notFound();
   return reported;

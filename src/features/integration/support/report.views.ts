@@ -6,7 +6,7 @@ import { MAX_REPORT, REASONS, type Reported } from './rules.ts';
 
 /** Texts of the form that reports a public page; it works without scripts. */
 
-const NOUNS: Readonly<Record<Reported['type'], string>> = {
+const RESOURCE_NAMES: Readonly<Record<Reported['type'], string>> = {
   VIDEO: 'video',
   STREAM: 'live stream',
   CHANNEL: 'channel',
@@ -25,7 +25,7 @@ export interface FormState {
 export const EMPTY: FormState = { reason: REASONS[0], message: '', email: '', problem: null };
 
 export function reportPage({ type, path }: Reported, { reason, message, email, problem }: FormState): Page {
-  const title = `Report this ${NOUNS[type]}`;
+  const title = `Report this ${RESOURCE_NAMES[type]}`;
   const wrong = (field: string) =>
     problem?.field === field &&
     html`<p class="problem" id="${field}-problem" role="alert">${problem.text}</p>`;

@@ -79,7 +79,7 @@ export function createReports({ db, clock, mailbox, config, exists }: Deps): Rep
   };
 }
 
-interface Told {
+interface ReportEmail {
   url: string;
   reason: string;
   said: string;
@@ -87,7 +87,7 @@ interface Told {
   reporter: string | null;
 }
 
-function mailText({ url, reason, said, id, reporter }: Told): string {
+function mailText({ url, reason, said, id, reporter }: ReportEmail): string {
   return `${url} was reported.
 
 ${reason}

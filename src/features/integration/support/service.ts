@@ -220,12 +220,12 @@ async function move({ tx, append, ticket, now }: Change, deed: TicketAction): Pr
     resolved_at: status === 'RESOLVED' ? now : null,
     ...(isReply ? { last_message_at: now } : {}),
   });
-  if (deed === 'STAFF_REPLIES') await tell({ tx, append, ticket }, supportTicketReplied);
-  if (deed === 'CLOSE') await tell({ tx, append, ticket }, supportTicketClosed);
+  if (deed === 'STAFF_REPLIES') await emitTicketEvent({ tx, append, ticket }, supportTicketReplied);
+  if (deed === 'CLOSE') await emitTicketEvent({ tx, append, ticket }, supportTicketClosed);
   return moved;
 }
 
-async function tell(
+async function emitTicketEvent(
   { tx, append, ticket: { id, number, workspace_id: workspaceId } }: Pick<Change, 'tx' | 'append' | 'ticket'>,
   event: typeof supportTicketReplied | typeof supportTicketClosed,
 ): Promise<void> {

@@ -66,7 +66,9 @@ async function attempts(webhookId: string, outcomes: readonly boolean[]): Promis
 const failures = (count: number) => Array.from({ length: count }, () => false);
 const state = (id: string) => f.webhooks.get(f.workspace.workspaceId, id);
 
-async function told(): Promise<{ type: string; data: Record<string, unknown>; to: string[] }[]> {
+async function listDeliveredEvents(): Promise<
+  { type: string; data: Record<string, unknown>; to: string[] }[]
+> {
   const rows = await f.database.sql<{ body: string; to: string[] }[]>`
     select e.body, array_remove(array_agg(j.webhook_id), null) as to from event e
     left join delivery_job j on j.event_id = e.id group by e.body, e.seq order by e.seq`;
@@ -102,10 +104,10 @@ describe('webhook.failing', () => {
     await attempts(id, failures(19));
     clock.advance(24 * HOUR_MS);
     await watch().run();
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await listDeliveredEvents(), []);
     await attempts(id, failures(1));
     await watch().run();
-    const [first, ...more] = await told();
+    const [first, ...more] = await listDeliveredEvents();
     assert.deepEqual(more, []);
     assert.equal(first?.type, 'webhook.failing');
     assert.deepEqual(first.data, {
@@ -116,16 +118,16 @@ describe('webhook.failing', () => {
     });
     assert.deepEqual(first.to, [other]);
     await Promise.all([watch().run(), watch().run()]);
-    assert.equal((await told()).length, 1);
+    assert.equal((await listDeliveredEvents()).length, 1);
 
     await attempts(id, [true, ...failures(20)]);
     clock.advance(24 * HOUR_MS - 1);
     await watch().run();
-    assert.equal((await told()).length, 1);
+    assert.equal((await listDeliveredEvents()).length, 1);
     clock.advance(1);
     await watch().run();
     assert.deepEqual(
-      (await told()).map(({ data }) => data.sequence),
+      (await listDeliveredEvents()).map(({ data }) => data.sequence),
       [1, 2],
     );
   });
@@ -135,11 +137,11 @@ describe('webhook.failing', () => {
     await attempts(id, failures(50));
     clock.advance(24 * HOUR_MS - 1);
     await watch().run();
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await listDeliveredEvents(), []);
     await f.webhooks.update(f.workspace.workspaceId, id, { isActive: false });
     clock.advance(HOUR_MS);
     await watch().run();
-    assert.deepEqual(await told(), []);
+    assert.deepEqual(await listDeliveredEvents(), []);
   });
 });
 

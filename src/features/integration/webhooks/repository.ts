@@ -205,7 +205,7 @@ export interface DeliveryFilter {
 }
 
 /** Newest rows scanned before the indexes of the filters are queried. */
-const NEAR = 300;
+const MAX_SCANNED_ROWS = 300;
 
 export async function listDeliveries(
   db: Db,
@@ -222,7 +222,7 @@ export async function listDeliveries(
   const { status, eventType, eventId, trigger } = filter;
   const isRare = (status ?? eventType ?? eventId) !== undefined || isByHand(trigger);
   const query = isRare
-    ? sql`${CUSTOM_PLAN} with newest as (${from} ${ordered(NEAR)}),
+    ? sql`${CUSTOM_PLAN} with newest as (${from} ${ordered(MAX_SCANNED_ROWS)}),
         near as materialized (select * from newest where ${matching} ${ordered(page.fetchLimit)}),
         found as (${foundDeliveries(filter, {
           from: sql`${from} and (select count(*) from near) < ${page.fetchLimit} and ${matching}`,

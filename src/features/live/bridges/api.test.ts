@@ -45,7 +45,7 @@ const say = (bridgeId: string, status: BridgeReport['status'], more: Partial<Bri
   return port().report('node-1', { bridgeId, status, ...plain, ...more });
 };
 
-async function told({ account }: Owner): Promise<{ type: string; data: Record<string, unknown> }[]> {
+async function emittedEvents({ account }: Owner): Promise<{ type: string; data: Record<string, unknown> }[]> {
   const rows = await app.container.db
     .selectFrom('event')
     .select(['type', 'body'])
@@ -193,7 +193,7 @@ describe('the run of a bridge', () => {
     await say(id, 'ACTIVE');
     assert.equal((await get(mine, id)).string('data.status'), 'STOPPED');
     assert.ok(!(await wantedBy('node-1')).includes(id));
-    const events = await told(mine);
+    const events = await emittedEvents(mine);
     const types = ['connected', 'failed', 'connected', 'stopped'].map((type) => `bridge.${type}`);
     assert.deepEqual(
       events.map(({ type }) => type),
@@ -228,7 +228,7 @@ describe('the run of a bridge', () => {
   test('a platform fault is not a failure: emitted events stay valid', async () => {
     const mine = await owner();
     const id = await bridge(mine, { autoRestart: true });
-    const types = async () => (await told(mine)).map(({ type }) => type.replace('bridge.', ''));
+    const types = async () => (await emittedEvents(mine)).map(({ type }) => type.replace('bridge.', ''));
     const failure = { message: 'The source returned status 404.', retryCount: 1, retryInMs: 1000 };
     /** Simulates a restart of the node's process. */
     const restart = async () => {
@@ -274,7 +274,7 @@ describe('the run of a bridge', () => {
     const failed = await get(mine, id);
     assert.equal(failed.string('data.status'), 'FAILED');
     assert.equal(failed.string('data.error'), 'The source returned status 404.');
-    const [event] = await told(mine);
+    const [event] = await emittedEvents(mine);
     assert.equal(event?.type, 'bridge.failed');
     assert.equal(event?.data.status, 'FAILED');
   });
@@ -320,7 +320,7 @@ describe('the run of a bridge', () => {
       const row = await db.selectFrom('bridge').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
       assert.deepEqual([row.status, row.end_reason], ['STOPPED', reason]);
     }
-    assert.equal((await told(expiring)).at(-1)?.data.endReason, 'EXPIRED');
+    assert.equal((await emittedEvents(expiring)).at(-1)?.data.endReason, 'EXPIRED');
   });
 
   test('DELETE ends the bridge, emits the event and deletes the row', async () => {
@@ -329,6 +329,6 @@ describe('the run of a bridge', () => {
     (await app.request('DELETE', `/bridges/${id}`, { key: mine.key })).assertOk(200);
     assert.ok(!(await wantedBy('node-1')).includes(id));
     (await get(mine, id)).assertError('NOT_FOUND');
-    assert.equal((await told(mine)).at(-1)?.data.endReason, 'DELETED');
+    assert.equal((await emittedEvents(mine)).at(-1)?.data.endReason, 'DELETED');
   });
 });

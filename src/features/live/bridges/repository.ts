@@ -113,7 +113,10 @@ export async function isBridged(
 }
 
 /** Lists the open bridges that must end, with the reason, in one statement for all workspaces. */
-export async function overdue(db: Db, now: Date): Promise<{ id: string; reason: BridgeEndReason }[]> {
+export async function listOverdueBridges(
+  db: Db,
+  now: Date,
+): Promise<{ id: string; reason: BridgeEndReason }[]> {
   const { rows } = await sql<{ id: string; reason: BridgeEndReason }>`
     select bridge.id, why.reason from bridge
     left join stream on stream.id =
@@ -174,7 +177,7 @@ export async function claimBridges(
 }
 
 /** Lists the open bridges leased to a node. */
-export function heldBy(db: Db, nodeId: string): Promise<{ id: string }[]> {
+export function listLeasedBridges(db: Db, nodeId: string): Promise<{ id: string }[]> {
   return db
     .selectFrom('bridge')
     .select('id')
@@ -184,7 +187,7 @@ export function heldBy(db: Db, nodeId: string): Promise<{ id: string }[]> {
 }
 
 /** Lists the open bridges with an expired lease. */
-export function abandoned(db: Db, now: Date): Promise<{ id: string }[]> {
+export function listExpiredLeases(db: Db, now: Date): Promise<{ id: string }[]> {
   return db
     .selectFrom('bridge')
     .select('id')

@@ -3,7 +3,7 @@ import { type PullUrl, parsePullUrl } from '../../../kernel/pull-url.ts';
 import type { BridgeLayout, BridgeStatus, BridgeType } from '../../../platform/db/tables.generated.ts';
 
 /** Requested settings of a new bridge. */
-export interface BridgeWish {
+export interface BridgeSettings {
   type: BridgeType;
   sourceId?: string | null;
   sourceUrl?: string | null;
@@ -18,7 +18,7 @@ export const OPEN: readonly BridgeStatus[] = ['PENDING', 'CONNECTING', 'ACTIVE']
  * @returns the URL of a pull; null for a room or a stream.
  * @throws {AppError} BAD_REQUEST, field `sourceId`, `sourceUrl` or `layout`.
  */
-export function readSource({ type, sourceId, sourceUrl, layout }: BridgeWish): PullUrl | null {
+export function readSource({ type, sourceId, sourceUrl, layout }: BridgeSettings): PullUrl | null {
   if (layout && type !== 'ROOM_TO_STREAM') {
     throw badRequest('layout', 'layout is valid only for ROOM_TO_STREAM bridges.');
   }

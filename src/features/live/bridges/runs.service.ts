@@ -42,7 +42,7 @@ export interface BridgeRuns {
 }
 
 const MAX_MESSAGE = 300;
-const NO_WORDS = 'The bridge failed.';
+const DEFAULT_ERROR_MESSAGE = 'The bridge failed.';
 const BAD_ADDRESS = 'The stored source URL can no longer be decrypted. Create another bridge.';
 
 export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
@@ -51,7 +51,7 @@ export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
     port: {
       admit: deps.admit,
       async started(nodeId) {
-        for (const { id } of await repository.heldBy(db, nodeId)) {
+        for (const { id } of await repository.listLeasedBridges(db, nodeId)) {
           await letGo(deps, id, (row) => row.node_id === nodeId);
         }
       },
@@ -66,7 +66,7 @@ export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
     async sweep() {
       await endOverdue(deps);
       await deps.rooms.leaveEnded();
-      for (const { id } of await repository.abandoned(db, clock.now())) {
+      for (const { id } of await repository.listExpiredLeases(db, clock.now())) {
         await letGo(deps, id, ({ lease_until: until }) => until !== null && until <= clock.now());
       }
     },
@@ -85,7 +85,7 @@ async function withBridge(
 }
 
 async function endOverdue(deps: BridgeRunDeps): Promise<void> {
-  for (const { id, reason } of await repository.overdue(deps.db, deps.clock.now())) {
+  for (const { id, reason } of await repository.listOverdueBridges(deps.db, deps.clock.now())) {
     try {
       await withBridge(deps, id, (told, row) => end(told, row, reason));
       deps.bus.publish(BRIDGE_TOPIC, id);
@@ -178,7 +178,7 @@ function changeOf(row: BridgeRow, report: BridgeReport, now: Date): BridgeChange
       return {
         status,
         // A non-null error marks the bridge as failed.
-        error: message ?? NO_WORDS,
+        error: message ?? DEFAULT_ERROR_MESSAGE,
         retry_count: retryCount,
         next_retry_at: retryInMs === null ? null : dateFromMs(now.getTime() + retryInMs),
       };

@@ -23,7 +23,7 @@ export interface GuestSessions {
 
 const PURPOSE = 'chat guest';
 const FORM = /^(gst_[0-9a-z]{26})\.([0-9a-z]{1,9})\.([\w-]{1,200})\.([\w-]{43})$/;
-const KEPT_MS = 30 * DAY_MS;
+const SESSION_TTL_MS = 30 * DAY_MS;
 
 /** `<id>.<expiry>.<name>.<signature>`; the expiry is in milliseconds, base 36, the name in base64url. */
 export function createGuestSessions({
@@ -36,7 +36,7 @@ export function createGuestSessions({
   const signed = (streamId: string, head: string) => `${streamId}.${head}`;
   return {
     mint(streamId, name, id = newId('gst')) {
-      const expiry = (clock.ms() + KEPT_MS).toString(36);
+      const expiry = (clock.ms() + SESSION_TTL_MS).toString(36);
       const head = [id, expiry, Buffer.from(name).toString('base64url')].join('.');
       const session = `${head}.${secrets.sign(PURPOSE, signed(streamId, head))}`;
       return { session, guest: { id, name } };

@@ -120,8 +120,8 @@ export interface Chat {
 }
 
 const DUPLICATE_MS = 60_000;
-const KEPT_MS = 30 * DAY_MS;
-const KEPT_NEWEST = 10_000;
+const RETENTION_MS = 30 * DAY_MS;
+const MAX_STORED_MESSAGES = 10_000;
 const MAX_BANS = 1000;
 const AUTHOR = /^(?:gst|usr)_[0-9a-z]{26}$/;
 
@@ -226,8 +226,8 @@ export function createChat(deps: Deps): Chat {
       const now = clock.now();
       return repository.pruneChat(db, {
         now,
-        before: dateFromMs(now.getTime() - KEPT_MS),
-        newest: KEPT_NEWEST,
+        before: dateFromMs(now.getTime() - RETENTION_MS),
+        newest: MAX_STORED_MESSAGES,
       });
     },
   };

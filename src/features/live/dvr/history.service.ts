@@ -6,7 +6,7 @@ import type { SegmentRow } from './repository.ts';
 import * as repository from './repository.ts';
 
 /** Cached history of one stream, oldest segment first. */
-interface Known {
+interface CachedHistory {
   rows: SegmentRow[];
   segments: HistorySegment[];
   /** `performance.now()` */
@@ -22,12 +22,15 @@ const UNUSED_MS = 60_000;
 
 /** Creates the reader of stored histories. It reads each segment once, whatever the number of viewers. */
 export function createLiveHistory(db: Db): LiveHistory {
-  const of = createIdleCache<Known>(() => ({ rows: [], segments: [], readAt: -FRESH_MS, reading: null }), {
-    idleTtlMs: UNUSED_MS,
-    sizeOf: ({ rows }) => rows.length,
-    maxTotalSize: SEGMENTS_MAX,
-  });
-  const read = async (streamId: string, known: Known): Promise<void> => {
+  const of = createIdleCache<CachedHistory>(
+    () => ({ rows: [], segments: [], readAt: -FRESH_MS, reading: null }),
+    {
+      idleTtlMs: UNUSED_MS,
+      sizeOf: ({ rows }) => rows.length,
+      maxTotalSize: SEGMENTS_MAX,
+    },
+  );
+  const read = async (streamId: string, known: CachedHistory): Promise<void> => {
     const [oldestMs, added] = await Promise.all([
       repository.oldestMs(db, streamId),
       repository.segmentsAfter(db, streamId, known.rows.at(-1)?.start_ms ?? 0),
@@ -37,7 +40,7 @@ export function createLiveHistory(db: Db): LiveHistory {
     known.segments = [...known.segments.slice(known.segments.length - kept.length), ...added.map(toSegment)];
     known.readAt = performance.now();
   };
-  const refresh = (streamId: string, known: Known): Promise<void> => {
+  const refresh = (streamId: string, known: CachedHistory): Promise<void> => {
     if (performance.now() - known.readAt < FRESH_MS) return Promise.resolve();
     known.reading ??= read(streamId, known).finally(() => {
       known.reading = null;

@@ -27,14 +27,14 @@ export interface Dvr {
 }
 
 /** Grace for players that have just read a playlist and request its segments. */
-const LEFT_MS = 60_000;
-const AT_ONCE = 500;
+const PLAYER_GRACE_MS = 60_000;
+const MAX_BATCH_SEGMENTS = 500;
 /** Oldest segments deleted for a new one when the plan has no storage left. */
 const REPLACED = 2;
 /** Retention of a history without a recording; clips can be created from it until then. */
-const KEPT_AFTER_MS = 600_000;
+const CLIP_RETENTION_MS = 600_000;
 /** Time after which a recording is no longer expected. */
-const WAITS_MS = 24 * 3_600_000;
+const RECORDING_TIMEOUT_MS = 24 * 3_600_000;
 const DELETES = 8;
 
 export function createDvr(deps: DvrDeps): Dvr {
@@ -89,9 +89,13 @@ async function fits(insert: () => Promise<void>): Promise<boolean> {
 
 async function dropPast(deps: DvrDeps): Promise<void> {
   for (;;) {
-    const past = await repository.pastSegments(deps.db, deps.clock.ms() - LEFT_MS, AT_ONCE);
+    const past = await repository.pastSegments(
+      deps.db,
+      deps.clock.ms() - PLAYER_GRACE_MS,
+      MAX_BATCH_SEGMENTS,
+    );
     for (const rows of Map.groupBy(past, (row) => row.stream_id).values()) await drop(deps, rows);
-    if (past.length < AT_ONCE) return;
+    if (past.length < MAX_BATCH_SEGMENTS) return;
   }
 }
 
@@ -133,7 +137,7 @@ async function isOver(deps: DvrDeps, stream: OverStream): Promise<boolean> {
   const { ended_at: endedAt, current_session_id: sessionId } = stream;
   if (stream.deleted_at !== null || stream.dvr_window_sec === 0 || endedAt === null) return true;
   const isPast = (ms: number) => endedAt < dateFromMs(deps.clock.ms() - ms);
-  if (!isPast(LEFT_MS)) return false;
-  if (sessionId === null || !(await deps.isRecordingComing(sessionId))) return isPast(KEPT_AFTER_MS);
-  return isPast(WAITS_MS);
+  if (!isPast(PLAYER_GRACE_MS)) return false;
+  if (sessionId === null || !(await deps.isRecordingComing(sessionId))) return isPast(CLIP_RETENTION_MS);
+  return isPast(RECORDING_TIMEOUT_MS);
 }

@@ -30,7 +30,7 @@ const post = (key: string, path: string, body: object = {}, headers: Record<stri
 const restream = async ({ key, streamId }: Owner, more: object = {}) =>
   (await post(key, '/restreams', { streamId, ...more })).assertOk(201);
 
-async function told({ account }: Owner): Promise<{ type: string; data: Record<string, unknown> }[]> {
+async function emittedEvents({ account }: Owner): Promise<{ type: string; data: Record<string, unknown> }[]> {
   const rows = await app.container.db
     .selectFrom('event')
     .select(['type', 'body'])
@@ -96,9 +96,9 @@ describe('POST /restreams', () => {
     const stream = await app.request('GET', `/streams/${mine.streamId}`, { key: mine.key });
     assert.deepEqual(stream.at('data.restreamIds'), [made.string('data.id')]);
     const rows = await app.container.sql`select * from restream_target`;
-    assert.ok(!JSON.stringify([rows, await told(mine)]).includes('secret-stream-key'));
+    assert.ok(!JSON.stringify([rows, await emittedEvents(mine)]).includes('secret-stream-key'));
     assert.deepEqual(
-      (await told(mine)).map(({ type }) => type),
+      (await emittedEvents(mine)).map(({ type }) => type),
       ['restream.created'],
     );
   });
@@ -286,7 +286,7 @@ describe('targets', () => {
     (await app.request('DELETE', path, { key })).assertOk(200);
     (await app.request('DELETE', path, { key })).assertError('NOT_FOUND');
     (await patch({ enabled: true })).assertError('NOT_FOUND');
-    const changes = (await told(mine)).flatMap(({ data }) => Object.entries(data.changes ?? {}));
+    const changes = (await emittedEvents(mine)).flatMap(({ data }) => Object.entries(data.changes ?? {}));
     const shown = (name: string) => (name === '' ? `targets.${targetId}` : `targets.${targetId}.${name}`);
     assert.deepEqual(changes, [
       [shown(''), { from: null, to: 'Mine' }],
@@ -297,7 +297,7 @@ describe('targets', () => {
       [shown(''), { from: 'Mine', to: null }],
     ]);
     assert.deepEqual(
-      (await told(mine)).map(({ data }) => data.sequence),
+      (await emittedEvents(mine)).map(({ data }) => data.sequence),
       [1, 2, 3, 4, 5, 6],
     );
   });
@@ -346,7 +346,7 @@ describe('settings and deletion', () => {
     (await post(mine.key, `/restreams/${id}/start`)).assertError('CONFLICT', 'enabled');
     (await patch({ enabled: 'yes' })).assertError('BAD_REQUEST', 'enabled');
     (await patch({})).assertOk(200);
-    const last = (await told(mine)).at(-1);
+    const last = (await emittedEvents(mine)).at(-1);
     assert.deepEqual(last?.data.changes, {
       name: { from: 'Friday', to: 'All' },
       enabled: { from: true, to: false },
@@ -364,7 +364,7 @@ describe('settings and deletion', () => {
     assert.deepEqual((await stream()).at('data.restreamIds'), [second.string('data.id')]);
     (await app.request('DELETE', `/streams/${mine.streamId}`, { key: mine.key })).assertOk(200);
     assert.deepEqual((await app.request('GET', '/restreams', { key: mine.key })).list('data'), []);
-    const types = (await told(mine)).map(({ type }) => type);
+    const types = (await emittedEvents(mine)).map(({ type }) => type);
     assert.deepEqual(types.slice(2), ['restream.deleted', 'restream.deleted']);
   });
 });

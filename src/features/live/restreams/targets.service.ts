@@ -55,7 +55,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
     const whole = await changeLocked(deps, workspaceId, restreamId, async (change, row) => {
       const target = await repository.lockTarget(change.tx, restreamId, id);
       if (target === undefined) throw notFound();
-      await tellTargets(change, row, await work(change, target, workspaceId));
+      await emitTargets(change, row, await work(change, target, workspaceId));
     });
     return whole.targets.find((target) => target.id === id);
   };
@@ -75,7 +75,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
         const now = clock.now();
         const target = newTarget({ secrets }, restreamId, checked, now);
         await repository.insertTargets(tx, [target]);
-        await tellTargets({ tx, append, now }, row, {
+        await emitTargets({ tx, append, now }, row, {
           [`targets.${target.id}`]: { from: null, to: target.name },
         });
         const added = await repository.lockTarget(tx, restreamId, target.id);
@@ -119,7 +119,7 @@ export function createRestreamTargets(deps: RestreamDeps): RestreamTargets {
 type LockedTarget = (change: Change, target: TargetRow, workspaceId: string) => Promise<Changes>;
 
 /** Emits the change of a target as a change of its restream. */
-async function tellTargets(change: Change, row: RestreamRow, changes: Changes): Promise<void> {
+async function emitTargets(change: Change, row: RestreamRow, changes: Changes): Promise<void> {
   if (Object.keys(changes).length > 0) {
     const updated = await repository.updateRestream(change.tx, row.id, { updated_at: change.now });
     await emitUpdated(change, updated, changes);
@@ -145,7 +145,7 @@ function nextTarget(
 ): NextTarget {
   const platform = input.platform ?? row.platform;
   const given = input.url ?? (platform === row.platform ? row.url : undefined);
-  const streamKey = input.streamKey === undefined ? keptKey(secrets, row, platform) : input.streamKey;
+  const streamKey = input.streamKey === undefined ? storedKey(secrets, row, platform) : input.streamKey;
   // A stored passphrase is retained only while the URL is an SRT URL.
   const { url, address } = parseTarget({ platform, url: given, streamKey, passphrase: input.passphrase });
   const passphrase = address.scheme === 'srt' ? input.passphrase : null;
@@ -175,7 +175,7 @@ function isSameServer(url: string, address: PushUrl): boolean {
  * Decrypts the stored key only for a new platform: for the current platform its form was checked when it was
  * set.
  */
-function keptKey(secrets: Secrets, row: TargetRow, platform: RestreamTargetPlatform) {
+function storedKey(secrets: Secrets, row: TargetRow, platform: RestreamTargetPlatform) {
   if (row.stream_key === null) return null;
   if (platform === row.platform) return UNCHANGED_KEY;
   try {

@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const KEPT = 'secret-stream-key-1234';
+const STREAM_KEY = 'secret-stream-key-1234';
 const HERE = 'rtmp://live.example.com/app';
 const ELSEWHERE = 'rtmp://other.example.net/app';
 
@@ -27,7 +27,7 @@ interface Target extends Run {
 /** Creates a restream with one target of these fields. */
 async function withTarget(fields: object = {}): Promise<Target> {
   const targets = [
-    { url: HERE, streamKey: KEPT, ...fields },
+    { url: HERE, streamKey: STREAM_KEY, ...fields },
     { url: HERE, streamKey: 'b' },
   ];
   const one = await runs.run({ startMode: 'WITH_SIGNAL', targets });

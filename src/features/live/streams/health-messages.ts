@@ -1,4 +1,4 @@
-interface Words {
+interface HealthMessage {
   meaning: string;
   remedy: string;
 }
@@ -7,7 +7,7 @@ interface Words {
  * Meaning and remedy of each value of `health.issues` for creators; docs/guides/streams.md#health lists them
  * too.
  */
-export const HEALTH_MESSAGES: Readonly<Record<string, Words>> = {
+export const HEALTH_MESSAGES: Readonly<Record<string, HealthMessage>> = {
   KEYFRAME_INTERVAL: {
     meaning: 'More than 4 s between keyframes: new viewers start further behind live.',
     remedy: 'Set the keyframe interval of the encoder to 2 s.',
@@ -122,6 +122,6 @@ export const HEALTH_MESSAGES: Readonly<Record<string, Words>> = {
 };
 
 /** Returns the message of an issue; a newer media node may send an unknown one. */
-export function healthMessage(code: string): Words {
+export function healthMessage(code: string): HealthMessage {
   return HEALTH_MESSAGES[code] ?? { meaning: code, remedy: 'Contact the operator.' };
 }

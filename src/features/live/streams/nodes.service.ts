@@ -18,7 +18,7 @@ export interface MediaNodes {
   forget(): Promise<void>;
 }
 
-const KEPT_MS = 7 * DAY_MS;
+const NODE_RETENTION_MS = 7 * DAY_MS;
 
 export function createMediaNodes({ db, bus, clock }: { db: Db; bus: Bus; clock: Clock }): MediaNodes {
   return {
@@ -31,6 +31,6 @@ export function createMediaNodes({ db, bus, clock }: { db: Db; bus: Bus; clock: 
       const since = dateFromMs(Math.max(sinceMs, clock.ms() - HOUR_MS));
       return repository.findOtherNode(db, streamId, { nodeId, since });
     },
-    forget: () => repository.deleteNodes(db, dateFromMs(clock.ms() - KEPT_MS)),
+    forget: () => repository.deleteNodes(db, dateFromMs(clock.ms() - NODE_RETENTION_MS)),
   };
 }

@@ -18,7 +18,7 @@ before(async () => {
 after(() => app.close());
 
 /** Returns the issues of each `stream.health_changed`. */
-async function told(streamId: string): Promise<unknown[]> {
+async function emittedIssues(streamId: string): Promise<unknown[]> {
   const rows = await app.container.sql<{ issues: unknown }[]>`
     select body::json->'data'->'issues' as issues from event
     where type = 'stream.health_changed' and body::json->'data'->>'streamId' = ${streamId} order by seq`;
@@ -42,13 +42,13 @@ for (const word of WORDS) {
     const unknown = { keyframeIntervalSec: null, droppedFrames: 0, lateFrames: 0, avDriftMs: null };
     assert.deepEqual(await read('health'), { bitrateKbps: 0, ...video, ...unknown, issues: [word] });
     assert.equal((await sessions()).at('data.0.error'), word);
-    assert.deepEqual(await told(id), [[word]]);
+    assert.deepEqual(await emittedIssues(id), [[word]]);
 
     // Automatic retries of the encoder emit no events.
     const again = await connect();
     await signals.publishRefused(again, word);
     await end(again, 'kicked');
-    assert.deepEqual(await told(id), [[word]]);
+    assert.deepEqual(await emittedIssues(id), [[word]]);
 
     // The fixed encoder returns within the window.
     await connect();
@@ -75,7 +75,7 @@ test('ENCODERS_OVER_PLAN: an encoder beyond the plan is rejected with the reason
   await assert.rejects(third.connect(), /no further encoder/);
   assert.equal(await third.read('hasSignal'), false);
   assert.deepEqual(Object(await third.read('health')).issues, ['ENCODERS_OVER_PLAN']);
-  assert.deepEqual(await told(third.id), [['ENCODERS_OVER_PLAN']]);
+  assert.deepEqual(await emittedIssues(third.id), [['ENCODERS_OVER_PLAN']]);
   // A takeover does not count as a further encoder.
   await second.connect();
   await first.end(leaving, 'unpublish');

@@ -70,7 +70,7 @@ export interface StreamDeps {
 /** Ends the WHIP sessions of a stream, including those without a publish; set by the composition root. */
 export type EndWhipSessions = (tx: Tx, streamId: string) => Promise<void>;
 
-interface AskedList {
+interface StreamListRequest {
   workspaceId: string;
   filter: lists.StreamFilter;
   page: PageRequest;
@@ -179,7 +179,7 @@ export function createStreams(deps: StreamDeps): Streams {
     return result;
   };
   const readStream = createBatchReader(readByIds(db, lists.selectListedStreams));
-  const readList = createDeduplicatingReader(({ workspaceId, filter, page }: AskedList) =>
+  const readList = createDeduplicatingReader(({ workspaceId, filter, page }: StreamListRequest) =>
     lists.listStreams(db, workspaceId, filter, page),
   );
   const keys = createKeyCache(secrets);

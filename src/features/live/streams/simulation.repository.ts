@@ -31,7 +31,7 @@ export async function end(tx: Tx, streamId: string): Promise<void> {
   await tx.deleteFrom('signal_simulation').where('stream_id', '=', streamId).execute();
 }
 
-interface Claimed {
+interface ClaimedSimulation {
   stream_id: string;
   ends_at: Date;
   key_encrypted: Uint8Array;
@@ -45,8 +45,8 @@ export async function claim(
   db: Db,
   nodeId: string,
   { now, lostBefore, max }: { now: Date; lostBefore: Date; max: number },
-): Promise<Claimed[]> {
-  const { rows } = await sql<Claimed>`
+): Promise<ClaimedSimulation[]> {
+  const { rows } = await sql<ClaimedSimulation>`
     update signal_simulation set node_id = ${nodeId}, last_seen_at = ${now}
     from stream
     where stream.id = signal_simulation.stream_id and signal_simulation.stream_id in (

@@ -24,7 +24,7 @@ const UNMEASURED_MS = 12_000;
 const UNMEASURED = 'NO_MEASUREMENT';
 
 /** Last emitted health, and the time at which a suppressed change is due. */
-type Said = Pick<StreamRow, 'notified_health_issues' | 'health_notified_at' | 'health_notify_at'>;
+type EmittedHealth = Pick<StreamRow, 'notified_health_issues' | 'health_notified_at' | 'health_notify_at'>;
 
 /** Stores the last measurement, and emits an event when the issues differ from the last emitted ones. */
 export async function reportHealth(deps: Deps, streamId: string, measured: StreamHealth): Promise<void> {
@@ -38,12 +38,12 @@ export async function reportHealth(deps: Deps, streamId: string, measured: Strea
 }
 
 /** Reports whether there is nothing to write: the issues were emitted, or will be when they are due. */
-function isTold(said: Said, issues: readonly string[], now: Date): boolean {
+function isTold(said: EmittedHealth, issues: readonly string[], now: Date): boolean {
   if (isSame(said, issues)) return said.health_notify_at === null;
   return said.health_notify_at !== null && said.health_notify_at > now && !mayTell(said, now);
 }
 
-function isSame(said: Said, issues: readonly string[]): boolean {
+function isSame(said: EmittedHealth, issues: readonly string[]): boolean {
   return said.notified_health_issues.join() === wordsOf(issues).join();
 }
 
@@ -52,7 +52,7 @@ function wordsOf(issues: readonly string[]): string[] {
 }
 
 /** Reports whether an event may be emitted now, including after the clock was set back. */
-function mayTell({ health_notified_at: at }: Said, now: Date): boolean {
+function mayTell({ health_notified_at: at }: EmittedHealth, now: Date): boolean {
   return at === null || Math.abs(now.getTime() - at.getTime()) >= HEALTH_MS;
 }
 

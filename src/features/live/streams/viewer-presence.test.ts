@@ -9,17 +9,17 @@ import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts'
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;
 /** Another node on the same database. */
-let beside: TestApp;
+let otherApp: TestApp;
 let key: string;
 let account: TestAccount;
 before(async () => {
   const env = { TRUST_PROXY: '1' };
   app = await startTestApp({ clock, env });
-  beside = await startTestApp({ clock, env, beside: app });
+  otherApp = await startTestApp({ clock, env, beside: app });
   ({ key, account } = await app.createKey());
 });
 after(async () => {
-  await beside.close();
+  await otherApp.close();
   await app.close();
 });
 
@@ -35,10 +35,10 @@ const headers = ({ ip = '203.0.113.1', userAgent = 'A' }: Asker) => ({
 });
 const flush = async () => {
   await app.container.viewers.flush();
-  await beside.container.viewers.flush();
+  await otherApp.container.viewers.flush();
 };
 /** Fingerprint of the viewers in these tests. */
-const SOMEBODY = {
+const VIEWER = {
   ...{ ipAgentHash: 'm', country: 'ZZ', device: null, browser: null, os: null, referrer: null },
   ...{ isBot: false, isSelf: false },
 };
@@ -123,21 +123,21 @@ describe('players that ask for playlists', () => {
     const stream = await liveStream();
     await stream.ask({ ip: '203.0.113.1' });
     await stream.ask({ ip: '203.0.113.2' });
-    await stream.ask({ ip: '203.0.113.2', node: beside });
-    await stream.ask({ ip: '203.0.113.3', node: beside });
+    await stream.ask({ ip: '203.0.113.2', node: otherApp });
+    await stream.ask({ ip: '203.0.113.3', node: otherApp });
     await flush();
     await flush();
     assert.deepEqual(await stream.counts(), [3, 3]);
     assert.deepEqual(await stream.sessionCounts(), [3, 3]);
     assert.deepEqual(await noted(stream.id), ['JOIN 3', 'VIEW 3'], 'each node notes what it has counted');
-    const answer = (await beside.request('GET', `/streams/${stream.id}/viewers`, { key })).assertOk(200);
+    const answer = (await otherApp.request('GET', `/streams/${stream.id}/viewers`, { key })).assertOk(200);
     assert.deepEqual(
       ['current', 'peak', 'unique'].map((name) => answer.at(`data.${name}`)),
       [3, 3, 3],
     );
     // One node is silent: its viewers leave when their time ends, and the other node records it.
     clock.advance(15_000);
-    await beside.container.viewers.flush();
+    await otherApp.container.viewers.flush();
     assert.deepEqual(await stream.counts(), [0, 3]);
     await app.container.viewers.flush();
     assert.deepEqual(await noted(stream.id), ['JOIN 3', 'LEAVE 3', 'VIEW 3']);
@@ -207,13 +207,13 @@ describe('players that send beacons', () => {
     const stream = await liveStream();
     const session = await stream.session();
     assert.equal(await beacon(session, 'PLAY'), 204);
-    await stream.ask({ node: beside });
+    await stream.ask({ node: otherApp });
     await flush();
     assert.deepEqual(await stream.counts(), [1, 1]);
     clock.advance(30_000);
     await flush();
     assert.deepEqual(await stream.counts(), [1, 1], 'a beacon may be lost');
-    assert.equal(await beacon(session, 'TICK', { node: beside }), 204);
+    assert.equal(await beacon(session, 'TICK', { node: otherApp }), 204);
     await flush();
     clock.advance(10_000);
     await stream.ask();
@@ -222,7 +222,7 @@ describe('players that send beacons', () => {
     assert.deepEqual(await stream.counts(), [0, 1]);
     // A paused player continues to request playlists.
     await stream.ask();
-    await stream.ask({ node: beside });
+    await stream.ask({ node: otherApp });
     await flush();
     assert.deepEqual(await stream.counts(), [0, 1]);
     assert.deepEqual(await stream.sessionCounts(), [1, 1]);
@@ -319,7 +319,7 @@ describe('players that send beacons', () => {
       viewers.seen(
         watched,
         { ip: '198.51.100.1', userAgent: `bot ${index}`, token: '' },
-        () => SOMEBODY,
+        () => VIEWER,
         'beacon',
       );
     }

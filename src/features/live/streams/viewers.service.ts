@@ -25,7 +25,7 @@ export const VIEWER_FLUSH_MS = 5000;
 const BATCH = 2000;
 const HASH_BYTES = 9;
 /** Retention of salts (two days) and of viewers left behind by ended broadcasts. */
-const KEPT_MS = 2 * DAY_MS;
+const RETENTION_MS = 2 * DAY_MS;
 /** Intervals of viewer samples: while the number is steady, and after it has changed. */
 const SAMPLE_MS = { steady: 60_000, changed: 15_000 };
 
@@ -100,7 +100,7 @@ export function createViewers(deps: Deps): Viewers {
       const nowMs = clock.ms();
       await salts.forget();
       await repository.deleteStaleViewers(db, {
-        from: dateFromMs(nowMs - KEPT_MS),
+        from: dateFromMs(nowMs - RETENTION_MS),
         until: dateFromMs(nowMs + DAY_MS),
       });
     },

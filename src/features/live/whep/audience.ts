@@ -42,7 +42,7 @@ export function admittedUntil(clock: Clock): Date {
   return dateFromMs(clock.ms() + ADMITTED_MS);
 }
 
-export function createAudience({ db, clock, admit, seen, sent, told }: Deps): Audience {
+export function createAudience({ db, clock, admit, seen, sent, told: notifyNodes }: Deps): Audience {
   const sessions = new Map<string, Watching & { bytes: number }>();
 
   /** @returns the viewers who may continue; the others are disconnected. */
@@ -57,7 +57,7 @@ export function createAudience({ db, clock, admit, seen, sent, told }: Deps): Au
     const over = found.filter(({ admission }) => (admission?.shows ?? null) === null).map(({ id }) => id);
     if (over.length > 0) {
       await repository.endSessions(db, over);
-      told();
+      notifyNodes();
       for (const id of over) sessions.delete(id);
     }
     return new Map(

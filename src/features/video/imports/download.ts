@@ -62,7 +62,7 @@ export async function download(deps: Deps, run: DownloadRun): Promise<Progress> 
     }
     const { body, answer } = await ask(deps, run, known);
     if (body === null) return finished(run, { ...known, total: state?.sizeBytes ?? null });
-    const progress = await place(deps, run, state, body).catch((error: unknown) => {
+    const progress = await openTarget(deps, run, state, body).catch((error: unknown) => {
       answer.discard();
       throw error;
     });
@@ -72,7 +72,7 @@ export async function download(deps: Deps, run: DownloadRun): Promise<Progress> 
       return finished(run, { ...progress, state: after, total: size });
     known = { ...progress, state: after };
     await run.save({ ...progress, state: after });
-    goOn(run, watched, size > most);
+    throwIfFinal(run, watched, size > most);
     most = Math.max(most, size);
     await sleep(PAUSE_MS, undefined, { signal: run.signal });
   }
@@ -82,7 +82,7 @@ export async function download(deps: Deps, run: DownloadRun): Promise<Progress> 
  * Throws failures that must end this run: all except a connection that broke after making progress. A server
  * that cannot resume and breaks at the same offset would otherwise be retried forever.
  */
-function goOn(run: DownloadRun, { failure, isWhole }: TrackedBody, isFurther: boolean): void {
+function throwIfFinal(run: DownloadRun, { failure, isWhole }: TrackedBody, isFurther: boolean): void {
   run.signal.throwIfAborted();
   const isBreak = isWhole || (failure instanceof Error && failure.name === 'OutboundError');
   if (!isBreak) throw failure;
@@ -122,7 +122,12 @@ async function ask(
 }
 
 /** Prepares the file for the body: appends to the bytes already stored or starts a new file. */
-async function place(deps: Deps, run: DownloadRun, old: PartialState | null, body: Body): Promise<Progress> {
+async function openTarget(
+  deps: Deps,
+  run: DownloadRun,
+  old: PartialState | null,
+  body: Body,
+): Promise<Progress> {
   const { offset, total, validator } = body;
   if (total !== null && total > MAX_FILE_BYTES) throw tooLarge();
   if (total === 0) throw new ImportFailure('CORRUPT_INPUT', 'The file is empty.');

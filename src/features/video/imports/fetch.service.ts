@@ -21,7 +21,7 @@ type Run = JobRun<{ importId: string }>;
 type OpenImport = ImportRow & { video_id: string };
 
 /** Last known state of the partial file, so that it can be removed when it is no longer needed. */
-interface Held {
+interface PartialFile {
   state: PartialState | null;
 }
 
@@ -36,7 +36,7 @@ export function createImportRunner(deps: ImportDeps): (run: Run) => Promise<void
   return async (run) => {
     const row = await begin(deps, run);
     if (row === null) return;
-    const held: Held = { state: partialOf(row) };
+    const held: PartialFile = { state: partialOf(row) };
     const standing = watchSuspension(() => isSuspended(deps.db, row.workspace_id));
     try {
       const signal = AbortSignal.any([run.signal, standing.signal]);
@@ -65,7 +65,12 @@ function suspended(): JobDeferredError {
  * Rethrows the reason of the abort. Discards the bytes received when the import has ended; otherwise the next
  * run resumes from them.
  */
-async function stopped(deps: ImportDeps, { signal }: Run, row: OpenImport, held: Held): Promise<never> {
+async function stopped(
+  deps: ImportDeps,
+  { signal }: Run,
+  row: OpenImport,
+  held: PartialFile,
+): Promise<never> {
   const now = await repository.findAnyImport(deps.db, row.id);
   if (now === undefined || now.video_id !== row.video_id || isTerminal(now.status)) {
     await discardPartial(deps, keyOf(row), held.state);
@@ -86,7 +91,12 @@ function begin({ events }: ImportDeps, run: Run): Promise<OpenImport | null> {
   });
 }
 
-async function fetchAndHandOver(deps: ImportDeps, run: Run, row: OpenImport, held: Held): Promise<void> {
+async function fetchAndHandOver(
+  deps: ImportDeps,
+  run: Run,
+  row: OpenImport,
+  held: PartialFile,
+): Promise<void> {
   const { store, fetcher } = deps;
   const key = keyOf(row);
   const page = new URL(row.source_url);

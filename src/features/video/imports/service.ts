@@ -154,7 +154,7 @@ async function checkSource({ fetcher }: ImportDeps, url: string): Promise<void> 
   }
 }
 
-type Wanted = Pick<
+type ImportTarget = Pick<
   ImportRow,
   'id' | 'workspace_id' | 'video_id' | 'title' | 'visibility' | 'metadata' | 'replaces'
 >;
@@ -164,7 +164,7 @@ async function begin(
   { intake, jobs }: ImportDeps,
   tx: Tx,
   append: AppendEvent,
-  wanted: Wanted,
+  wanted: ImportTarget,
   keeps: boolean,
 ): Promise<string> {
   const { id, workspace_id: workspaceId, video_id: before, title, visibility, metadata, replaces } = wanted;

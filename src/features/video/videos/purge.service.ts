@@ -34,7 +34,7 @@ export interface VideoPurge extends Trash {
 }
 
 /** Retention of the files of a deleted video (docs/decisions/storage-and-quota.md#deleting). */
-const KEPT_MS = 30 * 86_400_000;
+const RETENTION_MS = 30 * 86_400_000;
 
 type Deleted = Awaited<ReturnType<typeof repository.unpurged>>[number];
 
@@ -46,9 +46,10 @@ export function createVideoPurge(deps: Deps): VideoPurge {
   const { db, clock } = deps;
   return {
     async run() {
-      for (const row of await repository.unpurged(db, dateFromMs(clock.ms() - KEPT_MS)))
+      for (const row of await repository.unpurged(db, dateFromMs(clock.ms() - RETENTION_MS)))
         await purge(deps, row);
-      for (const row of await listPreviousFiles(db, { until: clock.now() })) await removeFormer(deps, row);
+      for (const row of await listPreviousFiles(db, { until: clock.now() }))
+        await removePreviousFile(deps, row);
     },
     async makeRoom(workspaceId, bytes) {
       const trash = [
@@ -58,7 +59,7 @@ export function createVideoPurge(deps: Deps): VideoPurge {
         })),
         ...(await listPreviousFiles(db, { workspaceId })).map((row) => ({
           bytes: row.previous_storage_bytes,
-          remove: () => removeFormer(deps, row),
+          remove: () => removePreviousFile(deps, row),
         })),
       ];
       if (trash.reduce((sum, one) => sum + one.bytes, 0) < bytes) return false;
@@ -96,7 +97,7 @@ async function purge({ db, store, clock, log }: Deps, video: Deleted): Promise<b
  *
  * @returns false when the files could not be removed now.
  */
-async function removeFormer({ db, store, log }: Deps, former: PreviousFile): Promise<boolean> {
+async function removePreviousFile({ db, store, log }: Deps, former: PreviousFile): Promise<boolean> {
   const {
     video_id: id,
     workspace_id,

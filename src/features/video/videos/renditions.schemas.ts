@@ -48,7 +48,7 @@ type RenditionRow = Row['renditions'][number];
 const isReady = ({ status }: RenditionRow) => status === 'READY';
 const codecOf = ({ codec }: RenditionRow) => codec ?? 'H264';
 
-function picturesOf({ renditions }: Row): RenditionRow[] {
+function videoRenditionsOf({ renditions }: Row): RenditionRow[] {
   return renditions.filter(({ kind }) => kind === 'VIDEO');
 }
 
@@ -58,11 +58,11 @@ function sizeOf({ name, width, height }: RenditionRow) {
 
 /** Reports whether any rendition is playable. */
 export function canBePlayed(row: Row): boolean {
-  return picturesOf(row).some(isReady);
+  return videoRenditionsOf(row).some(isReady);
 }
 
 export function toRenditions(row: Row): Static<typeof Rendition>[] {
-  return picturesOf(row)
+  return videoRenditionsOf(row)
     .filter(isReady)
     .map((rendition) => ({
       ...sizeOf(rendition),
@@ -74,7 +74,7 @@ export function toRenditions(row: Row): Static<typeof Rendition>[] {
 
 export function toPending(row: Row): Static<typeof PendingRendition>[] {
   // Renditions in other codecs come when the video is READY.
-  return picturesOf(row)
+  return videoRenditionsOf(row)
     .filter((rendition) => !isReady(rendition) && codecOf(rendition) === 'H264')
     .map((rendition) => ({ ...sizeOf(rendition), progressPercent: Math.floor(rendition.progress_percent) }));
 }

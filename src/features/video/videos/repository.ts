@@ -74,7 +74,7 @@ export function playableRungs(db: Db, videoId: string, revision: number): Promis
 /**
  * Columns shown to partners. Lists read no others, because the driver's work grows with rows times columns.
  */
-const SHOWN = [
+const VIDEO_COLUMNS = [
   'video.id',
   'video.workspace_id',
   'video.title',
@@ -115,10 +115,10 @@ const SHOWN = [
   'video.updated_at',
 ] as const;
 
-function selectShown(db: Db) {
+function selectDetails(db: Db) {
   return db
     .selectFrom('video')
-    .select(SHOWN)
+    .select(VIDEO_COLUMNS)
     .select((eb) => [
       jsonArrayFrom(
         eb
@@ -166,7 +166,7 @@ function selectShown(db: Db) {
 
 /** Selects rows of any workspace; the caller compares the workspace. */
 export function selectVideos(db: Db, among: IdCondition) {
-  return selectShown(db).where(areThese(among));
+  return selectDetails(db).where(areThese(among));
 }
 
 function areThese(among: IdCondition): RawBuilder<SqlBool> {
@@ -178,7 +178,7 @@ export type VideoDetails = InferResult<ReturnType<typeof selectVideos>>[number];
 
 /** The row as partners are shown it, inside the transaction that has changed it. */
 export async function getVideoDetails(tx: Tx, id: string): Promise<VideoDetails> {
-  return selectShown(tx).where('video.id', '=', id).executeTakeFirstOrThrow();
+  return selectDetails(tx).where('video.id', '=', id).executeTakeFirstOrThrow();
 }
 
 export function listVideos(
@@ -187,7 +187,7 @@ export function listVideos(
   filter: VideoFilter,
   page: PageRequest,
 ): Promise<VideoDetails[]> {
-  return selectShown(db)
+  return selectDetails(db)
     .where(sql<boolean>`video.id = any(array(${pageOfVideos(workspaceId, filter, page)}))`)
     .$if(!isUnfiltered(page, Object.values(filter)), (one) => one.modifyFront(CUSTOM_PLAN))
     .orderBy('video.id', page.order)

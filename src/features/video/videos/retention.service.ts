@@ -10,7 +10,7 @@ import type { AgingRecording } from './repository.ts';
 import * as repository from './repository.ts';
 
 /** Time between the notification of the owner and the deletion of a recording. */
-const TOLD_MS = 7 * DAY_MS;
+const NOTICE_MS = 7 * DAY_MS;
 
 /** Plans keep recordings for so many days (docs/concepts/plans.md#recordings). */
 export interface Retention {
@@ -40,7 +40,7 @@ export function createRetention(deps: Deps): Retention {
         const keptMs = days * DAY_MS;
         for (let after = ''; ; ) {
           const now = clock.now();
-          const before = dateFromMs(now.getTime() - keptMs + TOLD_MS);
+          const before = dateFromMs(now.getTime() - keptMs + NOTICE_MS);
           const rows: AgingRecording[] = await repository.agingRecordings(db, plan, before, after);
           const ids = rows.map(({ id }) => id);
           const paid = await paidVideos(db, ids, now);
@@ -62,15 +62,15 @@ async function age(deps: Deps, row: AgingRecording, keptMs: number): Promise<voi
   const nowMs = deps.clock.ms();
   const until = dateFromMs(row.created_at.getTime() + keptMs);
   const { retention_notified_at: saidAt, retention_notified_for: saidFor } = row;
-  if (saidAt === null || saidFor?.getTime() !== until.getTime()) return tell(deps, row, until);
-  if (until.getTime() >= nowMs || saidAt.getTime() + TOLD_MS >= nowMs) return;
+  if (saidAt === null || saidFor?.getTime() !== until.getTime()) return notifyOwner(deps, row, until);
+  if (until.getTime() >= nowMs || saidAt.getTime() + NOTICE_MS >= nowMs) return;
   // Another worker, or its owner, may have been faster.
   await deps.remove(row.workspace_id, row.id).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;
   });
 }
 
-async function tell(
+async function notifyOwner(
   { events, clock }: Deps,
   { id, workspace_id }: AgingRecording,
   until: Date,
@@ -80,7 +80,7 @@ async function tell(
     if (row === undefined || row.retention_notified_for?.getTime() === until.getTime()) return;
     const now = clock.now();
     await repository.updateVideo(tx, id, { retention_notified_at: now, retention_notified_for: until });
-    const deletesAt = dateFromMs(Math.max(until.getTime(), now.getTime() + TOLD_MS));
+    const deletesAt = dateFromMs(Math.max(until.getTime(), now.getTime() + NOTICE_MS));
     await append(videoExpiring, workspace_id, {
       videoId: id,
       title: row.title,

@@ -67,7 +67,7 @@ export function removeEmulationPrevention(nal: Uint8Array): Uint8Array {
 }
 
 /** Fields of a sequence header; 0 where absent. */
-export interface PictureFormat {
+export interface VideoFormat {
   width: number;
   height: number;
   fps: number;
@@ -87,7 +87,7 @@ export interface ColorCodes {
 const DIMENSION_MAX = 16384;
 
 /** @throws CodecError when the size is not a valid frame size. */
-export function checkedFormat(width: number, height: number, fps: number): PictureFormat {
+export function checkedFormat(width: number, height: number, fps: number): VideoFormat {
   const valid = width > 0 && height > 0 && width <= DIMENSION_MAX && height <= DIMENSION_MAX;
   if (!valid) throw new CodecError('picture size out of range');
   return { width, height, fps: Number.isFinite(fps) && fps > 0 && fps <= 1000 ? fps : 0 };

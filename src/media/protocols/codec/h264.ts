@@ -3,8 +3,8 @@ import {
   CodecError,
   type ColorCodes,
   checkedFormat,
-  type PictureFormat,
   removeEmulationPrevention,
+  type VideoFormat,
 } from './bit-reader.ts';
 
 /** Profiles whose SPS contains the chroma format (ITU-T H.264, 7.3.2.1.1). */
@@ -15,7 +15,7 @@ const EXTENDED_SAR = 255;
  * Reads an AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1), the payload of an AVC sequence header.
  * @throws CodecError
  */
-export function parseAvcConfig(record: Buffer): PictureFormat & { codec: string } {
+export function parseAvcConfig(record: Buffer): VideoFormat & { codec: string } {
   if (record.length < 8 || record[0] !== 1) throw new CodecError('not an AVC configuration');
   const codec = `avc1.${record.toString('hex', 1, 4)}`;
   const spsCount = record.readUInt8(5) & 0x1f;
@@ -26,7 +26,7 @@ export function parseAvcConfig(record: Buffer): PictureFormat & { codec: string 
 }
 
 /** Parses the frame size after cropping, and the frame rate when the VUI has one. @throws CodecError */
-export function parseSps(nal: Uint8Array): PictureFormat {
+export function parseSps(nal: Uint8Array): VideoFormat {
   const reader = new BitReader(removeEmulationPrevention(nal.subarray(1)));
   const profile = reader.bits(8);
   reader.skip(16); // constraint flags, level

@@ -2,8 +2,8 @@ import {
   BitReader,
   CodecError,
   checkedFormat,
-  type PictureFormat,
   removeEmulationPrevention,
+  type VideoFormat,
 } from './bit-reader.ts';
 
 const NAL_TYPE_SPS = 33;
@@ -14,7 +14,7 @@ const PROFILE_SPACES = ['', 'A', 'B', 'C'];
  * annex E.3. The frame rate is left to be measured.
  * @throws CodecError
  */
-export function parseHevcConfig(record: Buffer): PictureFormat & { codec: string } {
+export function parseHevcConfig(record: Buffer): VideoFormat & { codec: string } {
   if (record.length < 23) throw new CodecError('not an HEVC configuration');
   const sps = findSps(record);
   if (sps === null) throw new CodecError('no sequence parameter set');
@@ -58,7 +58,7 @@ function findSps(record: Buffer): Buffer | null {
 }
 
 /** Size after the conformance window (ITU-T H.265, 7.3.2.2). */
-export function parseSps(nal: Uint8Array): PictureFormat {
+export function parseSps(nal: Uint8Array): VideoFormat {
   const reader = new BitReader(removeEmulationPrevention(nal.subarray(2)));
   reader.skip(4); // sps_video_parameter_set_id
   const subLayers = reader.bits(3);

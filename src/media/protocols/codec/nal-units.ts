@@ -1,4 +1,4 @@
-import { BitReader, CodecError, type PictureFormat } from './bit-reader.ts';
+import { BitReader, CodecError, type VideoFormat } from './bit-reader.ts';
 import { parseSps as parseAvcSps } from './h264.ts';
 import { parseSps as parseHevcSps } from './hevc.ts';
 
@@ -13,7 +13,7 @@ interface NalCodec {
   isOtherPicture(type: number): boolean;
   /** Reports whether a slice of another frame has no references. */
   isIntraSlice(nal: Uint8Array): boolean;
-  parseSps(nal: Uint8Array): PictureFormat;
+  parseSps(nal: Uint8Array): VideoFormat;
 }
 
 const AVC: NalCodec = {

@@ -16,14 +16,14 @@ export interface PartMakerOptions {
 /** Encoders round to milliseconds: a part that lacks one is long enough. */
 const ROUNDING_MS = 1;
 /** Lead of audio over video from which it no longer waits. */
-const PICTURE_WAIT_MS = 3000;
+const VIDEO_WAIT_MS = 3000;
 const PENDING_MAX_BYTES = 2 ** 25;
 const COMPOSITION_MAX_MS = 10_000;
 /** Audio later than expected by more than this leaves a gap; audio earlier by more than this is dropped. */
-const SOUND_GAP_SEC = 0.1;
+const AUDIO_GAP_SEC = 0.1;
 /** Drift beyond which packet durations are slightly adjusted, inaudibly, until the times agree. */
-const SOUND_DRIFT_SEC = 0.005;
-const SOUND_DRIFT_SHARE = 1 / 128;
+const AUDIO_DRIFT_SEC = 0.005;
+const AUDIO_DRIFT_SHARE = 1 / 128;
 
 /**
  * Builds fragments from frames. Times are milliseconds of a timeline that never decreases within a track. A
@@ -66,11 +66,11 @@ export class PartMaker {
     const at = audio.units(atMs);
     const follows = this.#soundAt ?? at;
     const aside = (at - follows) / timescale;
-    if (aside < -SOUND_GAP_SEC) return;
-    const start = aside > SOUND_GAP_SEC ? at : follows;
+    if (aside < -AUDIO_GAP_SEC) return;
+    const start = aside > AUDIO_GAP_SEC ? at : follows;
     if (start > follows) audio.endLast(start);
-    const isAside = start === follows && Math.abs(aside) > SOUND_DRIFT_SEC;
-    const duration = samples + (isAside ? Math.sign(aside) * Math.floor(samples * SOUND_DRIFT_SHARE) : 0);
+    const isAside = start === follows && Math.abs(aside) > AUDIO_DRIFT_SEC;
+    const duration = samples + (isAside ? Math.sign(aside) * Math.floor(samples * AUDIO_DRIFT_SHARE) : 0);
     audio.add({ start, duration, composition: 0, isSync: true }, data);
     this.#soundAt = start + duration;
     this.#flushSound((start * 1000) / timescale);
@@ -88,7 +88,7 @@ export class PartMaker {
     const video = this.#video;
     if (!video.isEmpty) {
       const lastMs = (video.lastStart * 1000) / video.timescale;
-      if (atMs - lastMs <= PICTURE_WAIT_MS && !this.#isFull()) return;
+      if (atMs - lastMs <= VIDEO_WAIT_MS && !this.#isFull()) return;
       video.endLast(Math.max(video.units(atMs), video.lastStart + 1));
       this.#flush(video.end);
       return;

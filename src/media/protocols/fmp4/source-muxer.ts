@@ -37,7 +37,7 @@ export interface SourceMuxerOptions {
 }
 
 /** Audio codec, and the samples per packet. */
-interface SoundHead {
+interface AudioHead {
   track: TrackHead;
   samplesOf: (packet: Buffer) => number;
 }
@@ -69,7 +69,7 @@ export class SourceMuxer {
   /** Tags that contained the headers. */
   #videoTag = NOTHING;
   #audioTag = NOTHING;
-  #sound: SoundHead | null = null;
+  #sound: AudioHead | null = null;
   #maker: PartMaker | null = null;
   #silence = 0;
   #isOver = false;
@@ -107,7 +107,7 @@ export class SourceMuxer {
     const { kind, keyframe, data, compositionMs = 0 } = packet;
     if (kind === 'header') {
       if (this.#videoHeader !== null && !isSame(this.#videoHeader, packet)) this.#change();
-      this.#videoHeader = kept(packet);
+      this.#videoHeader = copyHeader(packet);
       this.#videoTag = Buffer.from(payload);
     }
     if (kind !== 'frame' || data === undefined || data.length === 0) return;
@@ -124,11 +124,11 @@ export class SourceMuxer {
     const { kind, data } = packet;
     if (kind === 'header') {
       if (this.#audioHeader !== null && !isSame(this.#audioHeader, packet)) this.#change();
-      this.#audioHeader = kept(packet);
+      this.#audioHeader = copyHeader(packet);
       this.#audioTag = Buffer.from(payload);
     }
     if (kind !== 'frame' || data === undefined || data.length === 0) return;
-    if (this.#audioHeader === null && packet.codec === 'Opus') this.#audioHeader = kept(packet);
+    if (this.#audioHeader === null && packet.codec === 'Opus') this.#audioHeader = copyHeader(packet);
     if (this.#maker === null && this.#options.picture === null) this.#begin();
     if (this.#maker === null || this.#sound === null) return;
     const atMs = this.#timeline.place('audio', timestamp, this.#options.now());
@@ -155,7 +155,7 @@ export class SourceMuxer {
     if (hasSound && this.#audioHeader === null) return;
     const video =
       picture === null || this.#videoHeader === null ? null : videoTrack(this.#videoHeader, picture);
-    this.#sound = hasSound && this.#audioHeader !== null ? soundHead(this.#audioHeader) : silentHead();
+    this.#sound = hasSound && this.#audioHeader !== null ? audioHead(this.#audioHeader) : silentHead();
     const audio = this.#sound.track;
     const tracks = video === null ? [audio] : [video, audio];
     onBytes(writeInit(tracks));
@@ -180,12 +180,12 @@ export class SourceMuxer {
   }
 }
 
-function silentHead(): SoundHead {
+function silentHead(): AudioHead {
   const track = mpegTrack(SILENT_CONFIG, { sampleRate: SILENT_RATE, channels: 2 });
   return { track, samplesOf: () => SILENT_SAMPLES };
 }
 
-function soundHead({ codec, kind, config }: AudioPacket): SoundHead {
+function audioHead({ codec, kind, config }: AudioPacket): AudioHead {
   if (codec === 'Opus')
     return { track: opusTrack(kind === 'header' ? config : null), samplesOf: opusDuration };
   if (codec !== 'mp4a' || kind !== 'header') throw new CodecError(`no sound of ${JSON.stringify(codec)}`);
@@ -194,7 +194,7 @@ function soundHead({ codec, kind, config }: AudioPacket): SoundHead {
 }
 
 /** Copies the header: it is retained for long, and must not retain the buffer it arrived in. */
-function kept<T extends VideoPacket | AudioPacket>(packet: T): T {
+function copyHeader<T extends VideoPacket | AudioPacket>(packet: T): T {
   return { ...packet, config: Buffer.from(packet.config) };
 }
 

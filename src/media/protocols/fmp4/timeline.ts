@@ -46,12 +46,18 @@ export class Timeline {
       this.#tracks[name] = { timestamp, atMs, placedMs: atMs, seenMs: nowMs, leastMs: atMs - nowMs };
       return atMs;
     }
-    const leastMs = last.leastMs + (nowMs - last.seenMs) * FAST_SHARE;
-    const mostMs = nowMs + leastMs + AHEAD_MS;
+    const lowestLeadMs = last.leastMs + (nowMs - last.seenMs) * FAST_SHARE;
+    const mostMs = nowMs + lowestLeadMs + AHEAD_MS;
     const atMs = Math.min(next(last, other, timestamp, nowMs), mostMs);
     const placedMs = Math.max(atMs, Math.min(last.placedMs + 1, mostMs));
     const aheadMs = placedMs - nowMs;
-    this.#tracks[name] = { timestamp, atMs, placedMs, seenMs: nowMs, leastMs: Math.min(leastMs, aheadMs) };
+    this.#tracks[name] = {
+      timestamp,
+      atMs,
+      placedMs,
+      seenMs: nowMs,
+      leastMs: Math.min(lowestLeadMs, aheadMs),
+    };
     return placedMs;
   }
 }

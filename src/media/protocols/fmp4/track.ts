@@ -28,7 +28,7 @@ const VIDEO_CONFIGS: Readonly<Record<string, string>> = {
   vp09: 'vpcC',
 };
 
-interface PictureHeader {
+interface VideoHeader {
   /** FourCC. */
   codec: string;
   config: Buffer;
@@ -36,7 +36,7 @@ interface PictureHeader {
 
 /** @throws {CodecError} for a codec that has no place in a file, or without a usable configuration. */
 export function videoTrack(
-  { codec, config }: PictureHeader,
+  { codec, config }: VideoHeader,
   { width, height }: { width: number; height: number },
 ): TrackHead {
   const name = VIDEO_CONFIGS[codec];
@@ -58,7 +58,7 @@ export function videoTrack(
   return { trackId: VIDEO_TRACK_ID, isVideo: true, timescale: VIDEO_TIMESCALE, width, height, entry };
 }
 
-interface Sound {
+interface AudioFormat {
   sampleRate: number;
   channels: number;
 }
@@ -67,11 +67,15 @@ interface Sound {
  * @param config an AudioSpecificConfig; null for MP3, which has none.
  * @throws {CodecError}
  */
-export function mpegTrack(config: Buffer | null, { sampleRate, channels }: Sound): TrackHead {
+export function mpegTrack(config: Buffer | null, { sampleRate, channels }: AudioFormat): TrackHead {
   if (config !== null) checkConfig(config);
   checkRate(sampleRate);
-  const entry = soundEntry('mp4a', { sampleRate, channels }, fullBox('esds', 0, 0, descriptors(config)));
-  return soundTrack(sampleRate, entry);
+  const entry = audioSampleEntry(
+    'mp4a',
+    { sampleRate, channels },
+    fullBox('esds', 0, 0, descriptors(config)),
+  );
+  return audioTrack(sampleRate, entry);
 }
 
 /**
@@ -81,14 +85,14 @@ export function mpegTrack(config: Buffer | null, { sampleRate, channels }: Sound
 export function opusTrack(head: Buffer | null): TrackHead {
   const config = head === null ? DEFAULT_OPUS : opusConfig(head);
   const channels = config.readUInt8(1);
-  return soundTrack(48_000, soundEntry('Opus', { sampleRate: 48_000, channels }, box('dOps', config)));
+  return audioTrack(48_000, audioSampleEntry('Opus', { sampleRate: 48_000, channels }, box('dOps', config)));
 }
 
-function soundTrack(timescale: number, entry: Buffer): TrackHead {
+function audioTrack(timescale: number, entry: Buffer): TrackHead {
   return { trackId: AUDIO_TRACK_ID, isVideo: false, timescale, width: 0, height: 0, entry };
 }
 
-function soundEntry(type: string, { sampleRate, channels }: Sound, config: Buffer): Buffer {
+function audioSampleEntry(type: string, { sampleRate, channels }: AudioFormat, config: Buffer): Buffer {
   // The field has 16 bits; decoders read the rate from the configuration.
   const rate = sampleRate > 0xffff ? 0 : sampleRate;
   return box(type, u16(0, 0, 0, 1), u32(0, 0), u16(channels || 2, 16, 0, 0, rate, 0), config);

@@ -150,7 +150,7 @@ function variantOf(info: Map<string, string>, uri: string): Variant {
   };
 }
 
-const TAKEN = /^(avc1|avc3|mp4a\.40|mp4a\.67)/i;
+const SUPPORTED_CODECS = /^(avc1|avc3|mp4a\.40|mp4a\.67)/i;
 
 /**
  * Chooses the best variant with H.264 and AAC that fits the target's limits; the smallest one when none fits.
@@ -161,7 +161,7 @@ export function chooseVariant(
   { variants }: MasterPlaylist,
   { maxHeight, maxBitrateKbps = Number.POSITIVE_INFINITY }: { maxHeight: number; maxBitrateKbps?: number },
 ): Variant {
-  const taken = variants.filter(({ codecs }) => codecs.every((codec) => TAKEN.test(codec)));
+  const taken = variants.filter(({ codecs }) => codecs.every((codec) => SUPPORTED_CODECS.test(codec)));
   if (taken.length === 0) {
     const codecs = [...new Set(variants.flatMap((variant) => variant.codecs))].join(', ').slice(0, 100);
     throw new PlaylistError(

@@ -27,7 +27,7 @@ const BYTES_PER_TICK = 160 * 1024;
 const MAX_QUEUED_BYTES = 16 * 2 ** 20;
 const MAX_RESENT_PER_NAK = 512;
 /** Minimum time for which packets are held for retransmission; the receiver drops later ones anyway. */
-const MIN_KEPT_MS = 1000;
+const MIN_RETENTION_MS = 1000;
 /** Duration of continuous packet drops from which the destination counts as too slow. */
 const MAX_DROPPING_MS = 10_000;
 /** Packets encrypted with one key: packet numbers repeat after 2^31, and no key may see one twice. */
@@ -128,7 +128,7 @@ export class SrtClient {
 
   /** Drops packets that would arrive too late, and notifies the receiver not to wait for them. */
   #drop(now: number): void {
-    const keptMs = Math.max(MIN_KEPT_MS, 2 * this.#options.latencyMs);
+    const keptMs = Math.max(MIN_RETENTION_MS, 2 * this.#options.latencyMs);
     const late = this.#unacknowledged.findIndex(({ atMs }) => now - atMs <= keptMs);
     const count = late < 0 ? this.#unacknowledged.length : late;
     const first = this.#unacknowledged[0];

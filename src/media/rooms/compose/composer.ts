@@ -6,8 +6,15 @@ import { openOutputFile, writeOutput } from '../../ffmpeg/output.ts';
 import { runTool, type Tools } from '../../transcode/run.ts';
 import { readDescription } from '../janus/sources.ts';
 import { findFont } from './font.ts';
-import { captionOf, JOINED_SOUND, SCENE_SOUND, SCENE_VIDEO, type SceneTile, sceneArgs } from './graph.ts';
-import { type Picture, tilesOf } from './layout.ts';
+import {
+  captionOf,
+  JOINED_AUDIO_FILTER,
+  SCENE_AUDIO,
+  SCENE_VIDEO,
+  type SceneTile,
+  sceneArgs,
+} from './graph.ts';
+import { type FrameSize, tilesOf } from './layout.ts';
 import { measureLoudness } from './loudness.ts';
 import { readMjrHeader } from './mjr.ts';
 import { type ScannedTrack, type Span, scanTrack } from './scan.ts';
@@ -25,7 +32,7 @@ const GB = 2 ** 30;
 const SCENE_LIMITS = { memoryBytes: 8 * GB, cpuSec: 20_000, fileBytes: 16 * GB };
 const JOIN_LIMITS = { memoryBytes: 8 * GB, cpuSec: 40_000, fileBytes: 256 * GB };
 const VIDEO_LIST = 'video.ffconcat';
-const SOUND_LIST = 'sound.ffconcat';
+const AUDIO_LIST = 'sound.ffconcat';
 const OUTPUT = 'composed.mp4';
 /** Share of the scenes in the progress; joining them is the rest. */
 const SCENES_SHARE = 0.95;
@@ -133,13 +140,13 @@ async function composeScene(
     onProgress: () => {},
   });
   await rename(join(dir, SCENE_VIDEO), `${into}.mp4`);
-  await rename(join(dir, SCENE_SOUND), `${into}.mka`);
+  await rename(join(dir, SCENE_AUDIO), `${into}.mka`);
   await rm(dir, { recursive: true });
 }
 
 async function sceneTiles(
   scene: Scene,
-  picture: Picture,
+  picture: FrameSize,
   sliced: { dir: string; span: Span; signal: AbortSignal },
 ): Promise<SceneTile[]> {
   const tiles: SceneTile[] = [];
@@ -166,15 +173,15 @@ async function joinScenes(tools: Tools, run: Run, dir: string, scenes: readonly 
     return `ffconcat version 1.0\n${lines.join('')}`;
   };
   await writeOutput(dir, VIDEO_LIST, list('mp4'));
-  await writeOutput(dir, SOUND_LIST, list('mka'));
+  await writeOutput(dir, AUDIO_LIST, list('mka'));
   await runTool(tools, {
     program: 'ffmpeg',
     cwd: dir,
     args: [
       ...['-nostdin', '-v', 'error', '-y'],
       ...concatGuard(join(dir, VIDEO_LIST), 'mov,mp4', 'h264'),
-      ...concatGuard(join(dir, SOUND_LIST), 'matroska', 'flac'),
-      ...['-map', '0:v:0', '-c:v', 'copy', '-map', '1:a:0', '-af', JOINED_SOUND],
+      ...concatGuard(join(dir, AUDIO_LIST), 'matroska', 'flac'),
+      ...['-map', '0:v:0', '-c:v', 'copy', '-map', '1:a:0', '-af', JOINED_AUDIO_FILTER],
       ...['-c:a', 'aac', '-b:a', '128k', '-f', 'mp4', OUTPUT],
     ],
     limits: JOIN_LIMITS,

@@ -32,7 +32,7 @@ const MAX_FRAME_BYTES = 4 * 2 ** 20;
 const MAX_FRAME_PACKETS = 8192;
 const MAX_SIDE = 4096;
 /** Opus: 48 kHz, at most 120 ms of stereo at 510 kbit/s. */
-const MAX_SOUND_BYTES = 16 * 1024;
+const MAX_AUDIO_BYTES = 16 * 1024;
 
 /** Returns the ticks per second; null for an unsupported codec. */
 export function clockRateOf({ kind, codec }: MjrHeader): number | null {
@@ -55,7 +55,7 @@ export async function* readFrames(
   const make =
     header.kind === 'VIDEO'
       ? assembleVideoFrames((extensions) => extensions.get(orientationId)?.readUInt8(0))
-      : sounds(header);
+      : assembleAudioFrames(header);
   for await (const packets of readInOrder(file, header.bodyAt, clockRate, from)) {
     const frames: MediaFrame[] = [];
     for (const packet of packets) make(packet, frames);
@@ -66,12 +66,12 @@ export async function* readFrames(
 /** Function that appends the frames completed by a packet to the list. */
 export type FrameAssembler = (packet: OrderedPacket, frames: MediaFrame[]) => void;
 
-function sounds({ redType, extensions }: MjrHeader): FrameAssembler {
+function assembleAudioFrames({ redType, extensions }: MjrHeader): FrameAssembler {
   const levelId = idOf(extensions, LEVEL_EXTENSION);
   return (packet, frames) => {
     const { payload, payloadType } = packet.rtp;
     const data = payloadType === redType ? primaryOfRed(payload) : payload;
-    if (data === null || data.length > MAX_SOUND_BYTES) return;
+    if (data === null || data.length > MAX_AUDIO_BYTES) return;
     const level = packet.rtp.extensions?.get(levelId)?.readUInt8(0);
     frames.push({
       ...numbersOf(packet),

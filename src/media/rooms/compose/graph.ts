@@ -1,12 +1,12 @@
 import { inputGuard } from '../../ffmpeg/guard.ts';
-import { type Box, captionSize, type Picture, type Tile } from './layout.ts';
+import { type Box, captionSize, type FrameSize, type Tile } from './layout.ts';
 import type { Shape } from './scan.ts';
 import type { Slice } from './slice.ts';
 import { FPS } from './timeline.ts';
 
 /** Decoders for video that participants send. */
-const PICTURE_DECODERS = 'vp8,libvpx';
-export const SOUND_DECODERS = 'opus,libopus';
+const VIDEO_DECODERS = 'vp8,libvpx';
+export const AUDIO_DECODERS = 'opus,libopus';
 
 const BACKGROUND = '0x14171c';
 const TILE = '0x23272f';
@@ -21,7 +21,7 @@ const HEADROOM = 4;
  * Minimum drift for a hard correction, less than a packet: missing packets become silence. Drifting clocks
  * are corrected by this step, too.
  */
-const MOST_DRIFT_SEC = 0.015;
+const MIN_HARD_CORRECTION_SEC = 0.015;
 /** Maximum ratio of aspect ratios for cropping; above it, too much would be cut off. */
 const CROPPED_UP_TO = 1.4;
 /** Width of a letter, relative to its height. */
@@ -29,7 +29,7 @@ const LETTER_WIDTH = 0.62;
 
 export interface SceneInput {
   frames: number;
-  picture: Picture;
+  picture: FrameSize;
   tiles: readonly SceneTile[];
   sounds: readonly Slice[];
   /** Font of the names; null omits them. */
@@ -47,7 +47,7 @@ export interface SceneTile {
 }
 
 export const SCENE_VIDEO = 'video.mp4';
-export const SCENE_SOUND = 'sound.mka';
+export const SCENE_AUDIO = 'sound.mka';
 
 /**
  * Returns the arguments that compose a scene of a fixed number of frames, with exactly that duration of
@@ -63,15 +63,15 @@ export function sceneArgs(input: SceneInput, pathOf: (name: string) => string): 
     // The scaler handles a size change in the middle of a track; otherwise all filters would restart.
     ...seen.flatMap(({ name }) => [
       ...['-threads', String(threads), '-reinit_filter', '0'],
-      ...inputGuard(pathOf(name), PICTURE_DECODERS),
+      ...inputGuard(pathOf(name), VIDEO_DECODERS),
     ]),
-    ...sounds.flatMap(({ name }) => inputGuard(pathOf(name), SOUND_DECODERS)),
-    ...['-filter_complex', [...pictureGraph(input), ...soundGraph(input, seen.length)].join(';')],
+    ...sounds.flatMap(({ name }) => inputGuard(pathOf(name), AUDIO_DECODERS)),
+    ...['-filter_complex', [...videoFilterGraph(input), ...audioFilterGraph(input, seen.length)].join(';')],
     ...['-map', '[v]', '-frames:v', String(frames), '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '21'],
     // Slices must join: no frame reordering at the boundaries, and identical settings.
     ...['-profile:v', 'high', '-bf', '0', '-g', group, '-threads', String(threads), '-pix_fmt', 'yuv420p'],
     ...['-video_track_timescale', String(FPS * 1000), '-f', 'mp4', SCENE_VIDEO],
-    ...['-map', '[a]', '-c:a', 'flac', '-sample_fmt', 's32', '-f', 'matroska', SCENE_SOUND],
+    ...['-map', '[a]', '-c:a', 'flac', '-sample_fmt', 's32', '-f', 'matroska', SCENE_AUDIO],
   ];
 }
 
@@ -92,13 +92,13 @@ export function stillArgs({ picture, tiles, font }: Still): string[] {
 }
 
 export interface Still {
-  picture: Picture;
+  picture: FrameSize;
   tiles: readonly { tile: Box & { caption: Box }; nameFile: string; isSeen: boolean }[];
   font: string | null;
 }
 
 /** Builds the video graph: names and empty tiles are drawn once, and the videos are overlaid. */
-function pictureGraph({ frames, picture, tiles, font }: SceneInput): string[] {
+function videoFilterGraph({ frames, picture, tiles, font }: SceneInput): string[] {
   const { width, height } = picture;
   const still = [
     `color=c=${BACKGROUND}:s=${width}x${height}:r=${FPS}`,
@@ -121,7 +121,7 @@ function pictureGraph({ frames, picture, tiles, font }: SceneInput): string[] {
 
 function drawn(
   { tile, nameFile, isSeen }: Still['tiles'][number],
-  picture: Picture,
+  picture: FrameSize,
   font: string | null,
 ): string[] {
   const { x, y, width, height, caption } = tile;
@@ -169,13 +169,13 @@ function even(value: number): number {
 }
 
 /** Builds the audio graph: mixes all participants at their own volume, with silence for gaps. */
-function soundGraph({ frames, sounds }: SceneInput, firstInput: number): string[] {
+function audioFilterGraph({ frames, sounds }: SceneInput, firstInput: number): string[] {
   const samples = frames * SAMPLES_PER_FRAME;
   if (sounds.length === 0) return [`anullsrc=r=${RATE}:cl=stereo,atrim=end_sample=${samples}[a]`];
   const voices = sounds.map(({ zeroMs }, index) => {
     const start = Math.round((zeroMs * RATE) / 1000);
     const filters = [
-      `aresample=${RATE}:async=1:min_hard_comp=${MOST_DRIFT_SEC}:first_pts=0`,
+      `aresample=${RATE}:async=1:min_hard_comp=${MIN_HARD_CORRECTION_SEC}:first_pts=0`,
       'aformat=sample_fmts=fltp:channel_layouts=stereo',
       `atrim=start_sample=${start}:end_sample=${start + samples}`,
       ...['asetpts=N/SR/TB', `apad=whole_len=${samples}`, `volume=${1 / HEADROOM}`],
@@ -188,10 +188,10 @@ function soundGraph({ frames, sounds }: SceneInput, firstInput: number): string[
 }
 
 /** Filters for the joined audio. */
-export const JOINED_SOUND = `asetpts=N/SR/TB,volume=${HEADROOM},alimiter=level=disabled:limit=0.95`;
+export const JOINED_AUDIO_FILTER = `asetpts=N/SR/TB,volume=${HEADROOM},alimiter=level=disabled:limit=0.95`;
 
 /** Returns the name, truncated to fit, without line breaks and invisible characters. */
-export function captionOf(tile: Pick<Tile, 'width' | 'name'>, picture: Picture): string {
+export function captionOf(tile: Pick<Tile, 'width' | 'name'>, picture: FrameSize): string {
   const most = Math.max(1, Math.floor(tile.width / (captionSize(picture) * LETTER_WIDTH)));
   const letters = [...tile.name.normalize('NFC').replace(/\p{C}|\p{Zl}|\p{Zp}/gu, ' ')];
   return letters.length <= most ? letters.join('') : `${letters.slice(0, Math.max(1, most - 1)).join('')}…`;

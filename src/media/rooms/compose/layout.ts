@@ -16,13 +16,13 @@ interface Person<C> {
   camera: C | null;
 }
 
-export interface Picture {
+export interface FrameSize {
   width: number;
   height: number;
 }
 
 /** Rectangle of the video; all numbers are even, as chroma subsampling requires. */
-export interface Box extends Picture {
+export interface Box extends FrameSize {
   x: number;
   y: number;
 }
@@ -40,15 +40,15 @@ export interface Tile<C = ScannedTrack> extends Box {
 /** Share of the width for a large tile. */
 const LARGE = 0.8;
 /** Maximum number of small tiles in the column. */
-const MOST_BESIDE = 5;
+const MAX_SIDE_TILES = 5;
 
-export function tilesOf<C>(scene: VisibleParticipants<C>, picture: Picture): Tile<C>[] {
+export function tilesOf<C>(scene: VisibleParticipants<C>, picture: FrameSize): Tile<C>[] {
   const whole = { x: 0, y: 0, ...picture };
   const { people, screen, speaker } = scene;
   const large = screen ?? (speaker === null ? undefined : people[speaker]);
   if (large === undefined) return grid(people, whole, picture);
   const rest = people.filter((_, index) => screen !== null || index !== speaker);
-  const beside = rest.slice(0, MOST_BESIDE);
+  const beside = rest.slice(0, MAX_SIDE_TILES);
   // The active speaker is visible next to a screen, too; the others do not move.
   const speaking = screen === null || speaker === null ? undefined : people[speaker];
   if (speaking !== undefined && !beside.includes(speaking)) beside.splice(-1, 1, speaking);
@@ -59,7 +59,7 @@ export function tilesOf<C>(scene: VisibleParticipants<C>, picture: Picture): Til
   return [main, ...column(beside, side, picture)];
 }
 
-function grid<C>(people: readonly Person<C>[], area: Box, picture: Picture): Tile<C>[] {
+function grid<C>(people: readonly Person<C>[], area: Box, picture: FrameSize): Tile<C>[] {
   const columns = Math.ceil(Math.sqrt(people.length));
   const rows = Math.ceil(people.length / Math.max(1, columns));
   const [width, height] = [area.width / columns, area.height / rows];
@@ -73,14 +73,14 @@ function grid<C>(people: readonly Person<C>[], area: Box, picture: Picture): Til
   });
 }
 
-function column<C>(people: readonly Person<C>[], area: Box, picture: Picture): Tile<C>[] {
-  const height = area.height / MOST_BESIDE;
+function column<C>(people: readonly Person<C>[], area: Box, picture: FrameSize): Tile<C>[] {
+  const height = area.height / MAX_SIDE_TILES;
   return people.map((person, index) =>
     tile(person, { ...area, y: area.y + index * height, height }, picture, false),
   );
 }
 
-function tile<C>({ name, camera }: Person<C>, cell: Box, picture: Picture, isWhole: boolean): Tile<C> {
+function tile<C>({ name, camera }: Person<C>, cell: Box, picture: FrameSize, isWhole: boolean): Tile<C> {
   const margin = picture.height / 180;
   const captionHeight = even(captionSize(picture) * 1.6);
   const [x, y] = [even(cell.x + margin), even(cell.y + margin)];
@@ -91,7 +91,7 @@ function tile<C>({ name, camera }: Person<C>, cell: Box, picture: Picture, isWho
 }
 
 /** Returns the font size of captions. */
-export function captionSize({ height }: Picture): number {
+export function captionSize({ height }: FrameSize): number {
   return Math.round(height / 45);
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { inputGuard } from '../../ffmpeg/guard.ts';
 import { openOutputFile } from '../../ffmpeg/output.ts';
 import { runTool, type Tools } from '../../transcode/run.ts';
-import { SOUND_DECODERS } from './graph.ts';
+import { AUDIO_DECODERS } from './graph.ts';
 import { LEVEL_MS, type ScannedTrack, SILENCE } from './scan.ts';
 import { writeSlice } from './slice.ts';
 
@@ -40,7 +40,7 @@ export async function measureLoudness(
       program: 'ffmpeg',
       cwd: dir,
       args: [
-        ...['-nostdin', '-v', 'error', '-y', ...inputGuard(join(dir, SOUND), SOUND_DECODERS)],
+        ...['-nostdin', '-v', 'error', '-y', ...inputGuard(join(dir, SOUND), AUDIO_DECODERS)],
         ...['-af', `aresample=${RATE}:async=1:first_pts=0`, '-ac', '1', '-f', 's16le', SAMPLES],
       ],
       limits: LIMITS,

@@ -38,7 +38,7 @@ export const FPS = 30;
 const TOGETHER_MS = 250;
 /** Maximum length of a scene; a longer one is split, to limit temporary disk use. */
 const LONGEST_FRAMES = 300 * FPS;
-const MOST_PEOPLE = 16;
+const MAX_VISIBLE_PARTICIPANTS = 16;
 /** Gap in a participant's media after which they count as absent. */
 const ABSENT_AFTER_MS = 5000;
 
@@ -141,7 +141,7 @@ function sceneAt(
   // If there are too many, participants with a camera and the active speaker come first.
   const ranked = seen
     .toSorted((a, b) => rank(a, speaking?.identity) - rank(b, speaking?.identity))
-    .slice(0, MOST_PEOPLE);
+    .slice(0, MAX_VISIBLE_PARTICIPANTS);
   const shown = seen.filter((one) => ranked.includes(one));
   const index = shown.findIndex(({ person }) => person.identity === speaking?.identity);
   const screen = screens.findLast(({ camera }) => camera !== null);

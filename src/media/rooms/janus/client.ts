@@ -178,7 +178,7 @@ export class JanusClient {
     }
     this.#waiting.delete(transaction);
     clearTimeout(waiting.timer);
-    const refusal = refusalOf(message);
+    const refusal = errorOf(message);
     if (refusal === null) waiting.resolve(message);
     else waiting.reject(refusal);
   }
@@ -230,7 +230,7 @@ function candidateOf(value: unknown): Json | null {
 }
 
 /** The core reports errors as `error`, the plugin as `error_code` within a response. */
-function refusalOf(message: Json): JanusError | null {
+function errorOf(message: Json): JanusError | null {
   if (message.janus === 'error') {
     const { code, reason } = objectOf(message.error);
     return new JanusError(numberOf(code), String(reason));

@@ -91,10 +91,10 @@ export function Totals<Name extends Measure>({ names, totals, previous, freshUnt
   );
 }
 
-type Piece<Name extends Measure> = { date: string } & { [name in Name]: number | null };
+type SeriesBucket<Name extends Measure> = { date: string } & { [name in Name]: number | null };
 
 export interface SeriesProps<Name extends Measure> {
-  series: readonly Piece<Name>[];
+  series: readonly SeriesBucket<Name>[];
   granularity: Granularity;
   measures: readonly Name[];
   measure: Name;

@@ -9,7 +9,7 @@ import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
 import { TIME_ZONE } from '../../components/format.ts';
 import { instantOf, localTime } from '../../components/local-time.ts';
-import type { Entered } from '../../components/money-input.tsx';
+import type { MoneyInputValue } from '../../components/money-input.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
 import { zonesWith } from '../../components/time-zones.ts';
@@ -29,7 +29,7 @@ interface Session {
 const NEW_SESSION: Session = { id: '', startsAt: '', endsAt: '' };
 
 function valuesOf(cohort: Cohort | null) {
-  const capacity: Entered = cohort?.capacity ?? '';
+  const capacity: MoneyInputValue = cohort?.capacity ?? '';
   return {
     title: cohort?.title ?? '',
     startsAt: localTime(cohort?.startsAt ?? null),

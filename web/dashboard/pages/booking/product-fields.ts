@@ -1,11 +1,11 @@
 import { useForm } from '@mantine/form';
 import { useTranslation } from 'react-i18next';
 import type { Shape } from '../../app/shape.ts';
-import { centsOf, type Entered } from '../../components/money-input.tsx';
+import { centsOf, type MoneyInputValue } from '../../components/money-input.tsx';
 import { linesOf, type Question, type Values, valuesOf } from './product-values.ts';
 
 /** Less than this cannot be charged to a card. */
-const LEAST_CENTS = 50;
+const MIN_PRICE_CENTS = 50;
 const MAX_OPTIONS = 50;
 const MAX_OPTION = 200;
 
@@ -14,9 +14,9 @@ export function useProductForm(product: Shape<'BookingProduct'> | null) {
   return useForm({
     initialValues: valuesOf(product),
     validate: {
-      price: (price: Entered) => {
+      price: (price: MoneyInputValue) => {
         const cents = centsOf(price);
-        return cents === null || (cents > 0 && cents < LEAST_CENTS) ? t('product.priceWrong') : null;
+        return cents === null || (cents > 0 && cents < MIN_PRICE_CENTS) ? t('product.priceWrong') : null;
       },
       intakeFields: {
         options: (text: string, { intakeFields }: Values, path: string) => {

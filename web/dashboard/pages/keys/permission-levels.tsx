@@ -1,7 +1,7 @@
 import { Group, NativeSelect, Paper, Stack, Text } from '@mantine/core';
 import { type ReactNode, useId } from 'react';
 import { useTranslation } from 'react-i18next';
-import { type Levels, NOUNS } from './permissions.ts';
+import { type Levels, PERMISSION_RESOURCES } from './permissions.ts';
 
 interface Props {
   levels: Levels;
@@ -22,7 +22,7 @@ export function PermissionLevels({ levels, error, isReadOnly, onChange }: Props)
         <Text size="sm" c="dimmed">
           {t('form.contentReads')}
         </Text>
-        {NOUNS.map((noun) => (
+        {PERMISSION_RESOURCES.map((noun) => (
           <Group key={noun} justify="space-between" gap="xs">
             <Stack gap={0} flex="1 1 14rem">
               <Text component="label" htmlFor={`${id}-${noun}`} fw={500}>

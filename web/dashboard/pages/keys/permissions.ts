@@ -1,7 +1,7 @@
 /**
  * Resources that a key can be granted, each as `:read` or `:write`; other endpoints require no permission.
  */
-export const NOUNS = [
+export const PERMISSION_RESOURCES = [
   'videos',
   'upload',
   'imports',
@@ -16,10 +16,10 @@ export const NOUNS = [
   'support',
   'finance',
 ] as const;
-export type Noun = (typeof NOUNS)[number];
+export type PermissionResource = (typeof PERMISSION_RESOURCES)[number];
 
 export type Level = 'none' | 'read' | 'write';
-export type Levels = Record<Noun, Level>;
+export type Levels = Record<PermissionResource, Level>;
 
 export function noLevels(): Levels {
   return {
@@ -40,8 +40,8 @@ export function noLevels(): Levels {
 }
 
 /** Returns the permissions for `POST /me/api-keys`; write access includes read access. */
-export function permissionsOf(levels: Levels): `${Noun}:${'read' | 'write'}`[] {
-  return NOUNS.flatMap((noun) => {
+export function permissionsOf(levels: Levels): `${PermissionResource}:${'read' | 'write'}`[] {
+  return PERMISSION_RESOURCES.flatMap((noun) => {
     const level = levels[noun];
     return level === 'none' ? [] : [`${noun}:${level}` as const];
   });

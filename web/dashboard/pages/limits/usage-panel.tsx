@@ -60,12 +60,12 @@ export function UsagePanel() {
           data={NAMES.map((value) => ({ value, label: t(`usage.name.${value}`) }))}
         />
       </Group>
-      <Loaded query={usage}>{({ data }) => <Shown report={data} name={name} />}</Loaded>
+      <Loaded query={usage}>{({ data }) => <UsageChart report={data} name={name} />}</Loaded>
     </Panel>
   );
 }
 
-function Shown({ report: { granularity, series, totals }, name }: { report: Report; name: Name }) {
+function UsageChart({ report: { granularity, series, totals }, name }: { report: Report; name: Name }) {
   const { t } = useTranslation('limits');
   const { bytes, number, date, dateTime } = useFormat();
   const shown = (one: Name, value: number) =>

@@ -16,7 +16,7 @@ import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
 import { instantOf, localTime } from '../../components/local-time.ts';
-import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
+import { centsOf, dollarsOf, MoneyInput, type MoneyInputValue } from '../../components/money-input.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { TimeZoneNote } from '../../components/relative-time.tsx';
 
@@ -27,8 +27,8 @@ const PRODUCTS = 100;
 const MAX_USES = 2_147_483_647;
 
 function valuesOf(code: Code | null) {
-  const percent: Entered = code?.percentOff ?? '';
-  const maxUses: Entered = code?.maxUses ?? '';
+  const percent: MoneyInputValue = code?.percentOff ?? '';
+  const maxUses: MoneyInputValue = code?.maxUses ?? '';
   const { expiresAt = null, amountCentsOff = null } = code ?? {};
   return {
     code: code?.code ?? '',

@@ -9,7 +9,7 @@ import { createIdempotencyKeys } from '../../app/idempotency-key.ts';
 import type { Shape } from '../../app/shape.ts';
 import { showSuccess } from '../../app/toasts.ts';
 import { useFormat } from '../../components/format.ts';
-import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
+import { centsOf, dollarsOf, MoneyInput, type MoneyInputValue } from '../../components/money-input.tsx';
 
 type Purchase = Shape<'Purchase'>;
 
@@ -68,7 +68,7 @@ function RefundForm({ purchase, onClose }: { purchase: Purchase; onClose: () => 
   const form = useForm({
     initialValues: { amount: dollarsOf(left), reason: '' },
     validate: {
-      amount: (amount: Entered) => {
+      amount: (amount: MoneyInputValue) => {
         const cents = centsOf(amount) ?? 0;
         return cents < 1 || cents > left ? t('refund.amountWrong', { left: money(left, 'USD') }) : null;
       },
@@ -83,7 +83,7 @@ function RefundForm({ purchase, onClose }: { purchase: Purchase; onClose: () => 
     },
     onSettled: refreshMoney,
   });
-  const submit = ({ amount, reason }: { amount: Entered; reason: string }) => {
+  const submit = ({ amount, reason }: { amount: MoneyInputValue; reason: string }) => {
     const what = { amountCents: centsOf(amount) ?? left, ...(reason.trim() === '' ? {} : { reason }) };
     refund.mutate({ params: { path: { id: purchase.id } }, body: { ...what, requestId: requestIdOf(what) } });
   };

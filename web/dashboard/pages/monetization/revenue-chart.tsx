@@ -5,7 +5,7 @@ import { BarChart } from '../../components/bar-chart.tsx';
 import { useFormat } from '../../components/format.ts';
 import { RowsTable } from '../../components/rows-table.tsx';
 
-type Piece = Shape<'Revenue'>['series'][number];
+type RevenueBucket = Shape<'Revenue'>['series'][number];
 type Granularity = Shape<'Revenue'>['granularity'];
 
 /** A day of the series, whatever the zone of the browser. */
@@ -16,7 +16,7 @@ export function RevenueChart({
   series,
   granularity,
 }: {
-  series: readonly Piece[];
+  series: readonly RevenueBucket[];
   granularity: Granularity;
 }) {
   const { t } = useTranslation('monetization');
@@ -41,7 +41,7 @@ export function RevenueChart({
   return <BarChart bars={bars} words={words} table={table} />;
 }
 
-function SeriesTable({ series }: { series: readonly Piece[] }) {
+function SeriesTable({ series }: { series: readonly RevenueBucket[] }) {
   const { t } = useTranslation('monetization');
   const { money, number, date } = useFormat();
   const names = ['net', 'gross', 'refund', 'fee', 'count'] as const;

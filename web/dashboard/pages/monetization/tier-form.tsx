@@ -16,7 +16,7 @@ import type { Shape } from '../../app/shape.ts';
 import { showSuccess } from '../../app/toasts.ts';
 import { useUnsaved } from '../../app/unsaved.ts';
 import { FormActions } from '../../components/form-actions.tsx';
-import { centsOf, dollarsOf, type Entered, MoneyInput } from '../../components/money-input.tsx';
+import { centsOf, dollarsOf, MoneyInput, type MoneyInputValue } from '../../components/money-input.tsx';
 import { Panel } from '../../components/panel.tsx';
 import { usePriceWords } from './tier-labels.ts';
 
@@ -25,11 +25,11 @@ type Tier = Shape<'Tier'>;
 const MAX_BENEFITS = 20;
 const MAX_BENEFIT = 200;
 /** Less than this cannot be charged to a card. */
-const LEAST_CENTS = 50;
+const MIN_PRICE_CENTS = 50;
 const MAX_COUNT = 1_000_000_000;
 
 function valuesOf(tier: Tier | null) {
-  const maxMembers: Entered = tier?.maxMembers ?? '';
+  const maxMembers: MoneyInputValue = tier?.maxMembers ?? '';
   return {
     name: tier?.name ?? '',
     description: tier?.description ?? '',
@@ -64,9 +64,9 @@ function useTierForm(tier: Tier | null) {
   return useForm({
     initialValues: valuesOf(tier),
     validate: {
-      price: (price: Entered) => {
+      price: (price: MoneyInputValue) => {
         const cents = centsOf(price);
-        return cents === null || (cents > 0 && cents < LEAST_CENTS) ? t('tier.priceWrong') : null;
+        return cents === null || (cents > 0 && cents < MIN_PRICE_CENTS) ? t('tier.priceWrong') : null;
       },
       benefits: (text: string) => {
         const lines = linesOf(text);

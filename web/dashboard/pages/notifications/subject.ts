@@ -16,17 +16,17 @@ const KINDS = {
   PAYOUT: 'payouts',
   DISCOUNT_CODE: 'codes',
 } as const;
-type Known = keyof typeof KINDS;
+type ResourceType = keyof typeof KINDS;
 
 /** Subject of a notification. */
 export interface Subject {
-  kind: (typeof KINDS)[Known] | 'page';
+  kind: (typeof KINDS)[ResourceType] | 'page';
   /** Its page, below `/dashboard`. */
   to: string;
   mode: Mode;
 }
 
-const isKnown = (type: string): type is Known => Object.hasOwn(KINDS, type);
+const isKnown = (type: string): type is ResourceType => Object.hasOwn(KINDS, type);
 
 /** @returns null for a subject that has no page. */
 export function subjectOf({ resource, actionUrl }: Shape<'Notification'>): Subject | null {

@@ -33,7 +33,7 @@ export function ReplacePanel({ video: { id, status, replacement } }: Props) {
       <Text size="sm" c="dimmed">
         {t('replace.text')}
       </Text>
-      {replacement !== null && <Standing replacement={replacement} />}
+      {replacement !== null && <ReplacementStatus replacement={replacement} />}
       <Group>
         {!isOn && (
           <FileButton
@@ -93,7 +93,7 @@ function FromAddress({ id }: { id: string }) {
   );
 }
 
-function Standing({ replacement: { status, progressPercent, error, importId } }: Replacement) {
+function ReplacementStatus({ replacement: { status, progressPercent, error, importId } }: Replacement) {
   const { t } = useTranslation('videos');
   const { percent } = useFormat();
   const id = useId();

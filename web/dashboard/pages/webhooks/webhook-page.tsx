@@ -26,10 +26,10 @@ export function WebhookPage() {
     { params: { path: { id: webhookId } } },
     { refetchInterval: LOOK_MS },
   );
-  return <Loaded query={webhook}>{({ data }) => <Shown webhook={data} />}</Loaded>;
+  return <Loaded query={webhook}>{({ data }) => <WebhookDetails webhook={data} />}</Loaded>;
 }
 
-function Shown({ webhook }: { webhook: Webhook }) {
+function WebhookDetails({ webhook }: { webhook: Webhook }) {
   const { t } = useTranslation('webhooks');
   const navigate = useNavigate({ from: '/webhooks/$webhookId' });
   const { tab = 'deliveries' } = useSearch({ from: '/workspace/webhooks/$webhookId' });

@@ -67,12 +67,12 @@ const SETTLED_MS = { withSignal: 6000, withoutSignal: 2000 };
  * Step by which the start of the DVR window moves, so that all players get the same playlist and cannot seek
  * beyond it.
  */
-const KEPT_STEP_MS = 10_000;
+const DVR_START_STEP_MS = 10_000;
 /** A shorter history would be less than the live window. */
-const KEPT_LEAST_SEC = 60;
+const MIN_DVR_WINDOW_SEC = 60;
 
 /** Time after which a client that has not read its response is not watching: the live window is shorter. */
-const TAKEN_MS = 30_000;
+const RESPONSE_TIMEOUT_MS = 30_000;
 
 const MASTER = /\/master\.m3u8(?:\?|$)/;
 
@@ -184,7 +184,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
     if (edge !== null && !(await awaitEdge({ files, admit }, request, reply, edge)))
       return sendFile(reply, badRequest(files.notFound()));
     const found = await readWhenThere({ files, admit, read }, request, reply);
-    if (found === null) return sendFile(reply, (await elsewhere(deps, request)) ?? files.notFound());
+    if (found === null) return sendFile(reply, (await recordingRedirect(deps, request)) ?? files.notFound());
     const { view, answer } = found;
     // A player asks for media playlists again and again for as long as it plays.
     if (isWatching(request.params, answer) && !view.isPreview && view.ending === undefined) {
@@ -221,7 +221,7 @@ export function liveFilePages(deps: Deps): (app: FastifyInstance) => void {
         ...request,
         rung,
         sinceMs,
-        keptSinceMs: keptSince(view, deps.clock),
+        keptSinceMs: dvrStartMs(view, deps.clock),
         uriSuffix: suffix,
         ending,
         isDelta: request.isDelta,
@@ -268,7 +268,7 @@ function admission({ streams }: Pick<Deps, 'streams'>, admit: Admit) {
  * Redirects requests for the master playlist of an ended broadcast to its recording. The redirect must not be
  * cached, because the next broadcast uses the same URL.
  */
-async function elsewhere(deps: Deps, request: FileOfStream): Promise<FileReply | null> {
+async function recordingRedirect(deps: Deps, request: FileOfStream): Promise<FileReply | null> {
   const { streamId, rung } = request.params;
   const isMaster = rung === undefined && MASTER.test(request.url);
   const stream = isMaster ? await deps.streams.get(streamId) : undefined;
@@ -285,10 +285,10 @@ function firstWaitMs({ stream, ending }: View): number {
 }
 
 /** Returns the start of the DVR window in milliseconds since the Unix epoch; undefined without a window. */
-function keptSince({ stream, isPreview }: View, clock: Clock): number | undefined {
+function dvrStartMs({ stream, isPreview }: View, clock: Clock): number | undefined {
   if (stream.dvrWindowSec === 0 || isPreview) return undefined;
-  const sinceMs = clock.ms() - Math.max(stream.dvrWindowSec, KEPT_LEAST_SEC) * 1000;
-  return Math.floor(sinceMs / KEPT_STEP_MS) * KEPT_STEP_MS;
+  const sinceMs = clock.ms() - Math.max(stream.dvrWindowSec, MIN_DVR_WINDOW_SEC) * 1000;
+  return Math.floor(sinceMs / DVR_START_STEP_MS) * DVR_START_STEP_MS;
 }
 
 /** Returns the view of the rest of a just ended broadcast, for a current viewer. */
@@ -311,7 +311,7 @@ function endingView(
  * Closes the connection of a client that reads too slowly: it would hold its buffers and its slot forever.
  */
 function endWhenSlow({ raw }: FastifyReply): void {
-  const timer = setTimeout(() => raw.destroy(), TAKEN_MS).unref();
+  const timer = setTimeout(() => raw.destroy(), RESPONSE_TIMEOUT_MS).unref();
   raw.once('close', () => clearTimeout(timer));
 }
 

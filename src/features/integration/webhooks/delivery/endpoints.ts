@@ -4,9 +4,9 @@ import type { Slot } from './repository.ts';
 /** Endpoints whose windows are remembered when nothing is left to send to them. */
 const REMEMBERED = 10_000;
 /** Time a job waits for those before it, so that jobs in quick succession are not reordered needlessly. */
-const PATIENCE_MS = 100;
+const ORDERED_WAIT_MS = 100;
 /** Queue length from which a backlog is processed in parallel. */
-const CROWD = 4;
+const BACKLOG_LENGTH = 4;
 /**
  * Queue length for a receiver that keeps up: at least `least`, and more, within its share of all slots, when
  * they can be sent within `momentMs`.
@@ -169,10 +169,10 @@ export class Endpoints<Job extends { webhookId: string }> {
     this.#giveBack(webhookId, endpoint, line.splice(0, expired === -1 ? line.length : expired));
     while (endpoint.inFlight < window.size) {
       const [head] = line;
-      if (endpoint.hasMore || line.length >= CROWD) endpoint.isCrowded = true;
+      if (endpoint.hasMore || line.length >= BACKLOG_LENGTH) endpoint.isCrowded = true;
       else if (head === undefined) endpoint.isCrowded = false;
       if (head === undefined) break;
-      const waitMs = head.claimedAt + PATIENCE_MS - now;
+      const waitMs = head.claimedAt + ORDERED_WAIT_MS - now;
       if (endpoint.inFlight > 0 && !endpoint.isCrowded && waitMs > 0) {
         clearTimeout(endpoint.timer);
         endpoint.timer = setTimeout(() => this.#beginReady(webhookId, endpoint), Math.ceil(waitMs));

@@ -56,7 +56,7 @@ export interface Slot {
   cap: number;
 }
 
-type Taken = ClaimedJob & {
+type ClaimedRow = ClaimedJob & {
   /** When its event was made, to the microsecond; null when that was read with it. */
   eventAt: string | null;
   eventMs: number | null;
@@ -86,14 +86,14 @@ export async function claim(db: Db, slots: readonly Slot[], leaseSec: number): P
 }
 
 /** With the events of the last day: the statement names it, so that it opens no more partitions. */
-async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<Taken[]> {
+async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<ClaimedRow[]> {
   const ids = slots.map((slot) => slot.webhookId);
   const caps = slots.map((slot) => slot.cap);
   // The time is a sub-select: a bare clock_timestamp() could not bound the index scan. The IDs are an array:
   // for a join the planner, which cannot know how few they are, would read the whole table. The slots are
   // sub-selects: with the actual number the plan would seem better than the generic one, and be computed each
   // time.
-  const { rows } = await sql<Taken>`
+  const { rows } = await sql<ClaimedRow>`
     with claimed as (
       update delivery_job j
       set next_at = clock_timestamp() + make_interval(secs => ${leaseSec}::int),
@@ -121,7 +121,7 @@ async function take(db: Db, slots: readonly Slot[], leaseSec: number): Promise<T
 /** By a statement of its own, which knows between which times they are: it opens the partitions of these days. */
 async function eventsOf(
   db: Db,
-  jobs: readonly Taken[],
+  jobs: readonly ClaimedRow[],
 ): Promise<{ id: string; type: string; body: string }[]> {
   const old = jobs.flatMap(({ eventId: id, eventAt: at, eventMs: ms }) =>
     at === null || ms === null ? [] : [{ id, at, ms }],

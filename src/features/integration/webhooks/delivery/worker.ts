@@ -81,7 +81,7 @@ const SCAN_PAUSE_MAX_MS = 100;
  * Multiple of held jobs: sent but unwritten attempts would be repeated after a crash, so their number is
  * limited.
  */
-const UNWRITTEN = 2;
+const MAX_UNWRITTEN_FACTOR = 2;
 /** Result of a delivery whose webhook was deactivated: nothing was dialed. */
 const CANCELED: ResponseRecord = {
   responseStatus: null,
@@ -215,7 +215,7 @@ class Dispatcher implements DeliveryWorker {
       while (!this.#stopping) {
         await this.#release();
         await this.#scanIfWanted();
-        const slots = this.#endpoints.slots(this.#maxHeld * UNWRITTEN - this.#held.size);
+        const slots = this.#endpoints.slots(this.#maxHeld * MAX_UNWRITTEN_FACTOR - this.#held.size);
         if (slots.length === 0 && !this.#scanReady()) break;
         if (slots.length === 0) continue;
         const claimedAt = performance.now();

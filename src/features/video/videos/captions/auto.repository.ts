@@ -31,7 +31,7 @@ export async function updateTranscription(
 }
 
 /** Finds the audio rendition of a video; the first of several. */
-export function findSound(db: Db, videoId: string) {
+export function findAudio(db: Db, videoId: string) {
   return db
     .selectFrom('video')
     .innerJoin('video_rendition as r', (join) =>
@@ -47,7 +47,7 @@ export function findSound(db: Db, videoId: string) {
     .executeTakeFirst();
 }
 
-export type SoundRow = NonNullable<Awaited<ReturnType<typeof findSound>>>;
+export type AudioRow = NonNullable<Awaited<ReturnType<typeof findAudio>>>;
 
 /** Deletes the transcription after the video's audio was replaced. */
 export async function deleteTranscription(tx: Tx, videoId: string): Promise<void> {

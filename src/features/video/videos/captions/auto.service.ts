@@ -60,7 +60,7 @@ export function createAutoCaptions({ db, queue, clock, videos, locked, isThere }
         if (row.status !== 'READY') {
           throw new AppError('CONFLICT', { field: 'status', message: 'The video is not READY.' });
         }
-        if ((await repository.findSound(tx, videoId)) === undefined) {
+        if ((await repository.findAudio(tx, videoId)) === undefined) {
           throw new AppError('CONFLICT', { message: 'The video does not contain audio.' });
         }
         const own = language === null ? undefined : await findCaption(tx, videoId, language);

@@ -21,7 +21,7 @@ import { withScratch } from '../processing/files.ts';
 import { lockAnyVideo, updateVideo, type VideoRow } from '../repository.ts';
 import { VIDEO_TOPIC } from '../with-locked-video.ts';
 import { transcribeJob } from './auto.jobs.ts';
-import type { SoundRow } from './auto.repository.ts';
+import type { AudioRow } from './auto.repository.ts';
 import * as repository from './auto.repository.ts';
 import { ownCaptionsExist } from './auto.service.ts';
 import { deleteCaption, findCaption, hasAllCaptions, insertCaption } from './repository.ts';
@@ -77,7 +77,7 @@ async function transcribe(deps: TranscribeDeps, run: Run): Promise<void> {
   const { signal } = run;
   const asked = await repository.findTranscription(db, videoId);
   if (asked === undefined || asked.ended_at !== null) return;
-  const sound = await repository.findSound(db, videoId);
+  const sound = await repository.findAudio(db, videoId);
   if (sound === undefined) {
     return end(deps, run, (tx) => fail(tx, deps, videoId, 'The video no longer has audio.'));
   }
@@ -96,7 +96,7 @@ async function transcribe(deps: TranscribeDeps, run: Run): Promise<void> {
 }
 
 /** Concatenates the initialization and media segments of the audio into one file. */
-async function gather(store: BlobStore, sound: SoundRow, path: string, signal: AbortSignal): Promise<void> {
+async function gather(store: BlobStore, sound: AudioRow, path: string, signal: AbortSignal): Promise<void> {
   const folder = `${videoPrefix(sound)}/${sound.folder}/${sound.name}/`;
   const keys: string[] = [];
   for await (const { key } of store.list(folder)) if (key.endsWith('.m4s')) keys.push(key);
@@ -127,7 +127,7 @@ function readable(text: string): string {
 }
 
 interface Made {
-  sound: SoundRow;
+  sound: AudioRow;
   language: string;
   content: string;
 }

@@ -105,7 +105,7 @@ function timingIn(line: string): Timing | null {
   if (!start.includes(':') || !end.includes(':')) return null;
   const [startMs, endMs] = [start, end].map((time) => readTime(time, VTT_TIME) ?? readTime(time, SRT_TIME));
   if (startMs == null || endMs == null) return { startMs: 0, endMs: 0, settings: '' };
-  return { startMs, endMs, settings: keptSettings(settings) };
+  return { startMs, endMs, settings: positionSettings(settings) };
 }
 
 /** Returns the text blocks without the header, comments, styles and regions. */
@@ -162,7 +162,7 @@ function readCue({ line, lines }: Block, time: RegExp, refuse: (line: number, re
   if (stray >= 0) throw refuse(line + at + 1 + stray, 'an empty line is missing before this cue');
   const text = payload.join('\n');
   if (text.length > MAX_CUE) throw refuse(line + at + 1, `a cue has at most ${MAX_CUE} characters`);
-  return { startMs, endMs, settings: keptSettings(settings), text: cleanText(text) };
+  return { startMs, endMs, settings: positionSettings(settings), text: cleanText(text) };
 }
 
 function readTime(text: string, pattern: RegExp): number | null {
@@ -189,7 +189,7 @@ const SETTING = new RegExp(
 /**
  * Returns the position settings of a cue; everything else, such as the coordinates of SubRip, is left out.
  */
-function keptSettings(text: string): string {
+function positionSettings(text: string): string {
   return text
     .split(/[ \t]+/)
     .filter((setting) => SETTING.test(setting))
@@ -199,7 +199,7 @@ function keptSettings(text: string): string {
 /** A tag or a time; any other < is a character. */
 const TAG = /(<\/?[A-Za-z][^<>]*>|<\d[\d:.]*>)/;
 /** Markup that every player knows; balanced, without classes and attributes. */
-const KEPT = /^<(\/?)([biuv])(?:[.\s][^<>]*)?>$/i;
+const KEPT_TAG = /^<(\/?)([biuv])(?:[.\s][^<>]*)?>$/i;
 
 function cleanText(payload: string): string {
   const open: string[] = [];
@@ -213,7 +213,7 @@ function cleanText(payload: string): string {
   const written = tokens.map((token, index) => {
     // Every second one is a tag.
     if (index % 2 === 0) return plain(token);
-    const [, slash, tag = ''] = KEPT.exec(token) ?? [];
+    const [, slash, tag = ''] = KEPT_TAG.exec(token) ?? [];
     const name = tag.toLowerCase();
     if (name === '') return '';
     if (slash === '/') return close(name);

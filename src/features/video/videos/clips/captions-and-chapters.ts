@@ -30,14 +30,14 @@ interface Deps {
   store: BlobStore;
 }
 
-type Place = { workspaceId: string; videoId: string };
+type ClipLocation = { workspaceId: string; videoId: string };
 
 const TYPE = 'text/vtt; charset=utf-8';
 
 /** Copies the captions of the cut range to the clip; they stay hidden until `publishClipMetadata`. */
 export async function copyClipMetadata(
   { db, store }: Deps,
-  clip: Place,
+  clip: ClipLocation,
   from: { videoId: string; chapters: readonly Chapter[] },
   piece: ClipRange,
 ): Promise<ClipMetadata> {
@@ -75,7 +75,7 @@ function round(sec: number): number {
 export async function publishClipMetadata(
   tx: Tx,
   append: AppendEvent,
-  { workspaceId, videoId }: Place,
+  { workspaceId, videoId }: ClipLocation,
   { captions, chapters, at }: ClipMetadata & { at: Date },
 ): Promise<CopiedCaptions[]> {
   const taken = await captionLanguages(tx, videoId);
@@ -98,12 +98,12 @@ export async function publishClipMetadata(
 /** Deletes the files of unpublished captions. */
 export async function dropCaptions(
   store: BlobStore,
-  clip: Place,
+  clip: ClipLocation,
   captions: readonly CopiedCaptions[],
 ): Promise<void> {
   for (const { file } of captions) await store.delete(keyOf(clip, file));
 }
 
-function keyOf({ workspaceId, videoId }: Place, file: string): string {
+function keyOf({ workspaceId, videoId }: ClipLocation, file: string): string {
   return `${videoPrefix({ workspace_id: workspaceId, id: videoId })}/captions/${file}`;
 }

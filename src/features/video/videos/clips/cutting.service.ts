@@ -59,7 +59,7 @@ interface Cutting extends ClipCuttingDeps {
 
 type Run = JobRun<Static<typeof clipJob.payload>>;
 type Original = { key: string; sizeBytes: number };
-type Taken = Pick<Parameters<VideoCutter['cut']>[0], 'input' | 'source' | 'startSec' | 'durationSec'>;
+type CutSource = Pick<Parameters<VideoCutter['cut']>[0], 'input' | 'source' | 'startSec' | 'durationSec'>;
 
 /** Jobs per process; one account cannot use all of them, because a clip of hours may have to be encoded. */
 const CONCURRENCY = 3;
@@ -95,7 +95,7 @@ async function make(deps: Cutting, run: Run): Promise<void> {
   await withScratch(deps.scratchDir, run.id, async (dir) => {
     const outcome = await originalOf(deps, run, dir);
     if ('code' in outcome) await fail(deps, run, outcome);
-    else await handOver(deps, run, outcome, await besideOf(deps, run));
+    else await handOver(deps, run, outcome, await copySourceMetadata(deps, run));
   });
 }
 
@@ -140,7 +140,7 @@ async function ofVideo(
  * Copies captions and chapters of the source video. Broadcasts have none; a file replaced in the interim
  * yields none, since the present ones belong to the new file.
  */
-async function besideOf(deps: Cutting, { payload }: Run): Promise<ClipMetadata> {
+async function copySourceMetadata(deps: Cutting, { payload }: Run): Promise<ClipMetadata> {
   const { from } = payload;
   const video = 'videoId' in from ? await processing.findVideo(deps.db, from.videoId) : undefined;
   if (video === undefined || !('videoId' in from)) return NOTHING;
@@ -262,7 +262,12 @@ function useAll<T>(
   );
 }
 
-async function cutOut({ cutter, store }: Cutting, run: Run, dir: string, taken: Taken): Promise<Original> {
+async function cutOut(
+  { cutter, store }: Cutting,
+  run: Run,
+  dir: string,
+  taken: CutSource,
+): Promise<Original> {
   const { input, source, startSec, durationSec } = taken;
   const path = await cutter.cut({ input, source, startSec, durationSec, dir, signal: run.signal });
   const { workspaceId, videoId } = run.payload;

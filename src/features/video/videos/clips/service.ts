@@ -88,7 +88,7 @@ export function createClips(deps: ClipDeps): Clips {
     async ofStream(workspaceId, streamId, input) {
       const broadcast = await deps.streams.broadcastOf(workspaceId, streamId);
       assertClip(input);
-      if (broadcast === null) throw nothingKept('The stream has no broadcast to clip.');
+      if (broadcast === null) throw nothingStored('The stream has no broadcast to clip.');
       const recorded = await recordedOf(deps, broadcast);
       const available = await availableOf(deps, streamId, broadcast, recorded);
       const piece = rules.clampToAvailable(input, available, 'The broadcast');
@@ -115,12 +115,12 @@ function assertClip(input: NewClip): void {
     );
 }
 
-function nothingKept(message: string): AppError {
+function nothingStored(message: string): AppError {
   return new AppError('CONFLICT', { message });
 }
 
 /** Total size and duration of the recordings. */
-interface Whole {
+interface RecordingTotals {
   bytes: number | null;
   durationSec: number | null;
   /** Whether there is a recording, or one is being created. */
@@ -135,14 +135,14 @@ interface Whole {
 async function recordedOf(
   { db, streams }: ClipDeps,
   { sessionId, untilMs }: ClippedBroadcast,
-): Promise<Whole> {
+): Promise<RecordingTotals> {
   const recordings = untilMs === null || sessionId === null ? [] : await streams.recordingsOf(sessionId);
   const videos = await repository.findRecorded(
     db,
     recordings.flatMap(({ videoId }) => videoId ?? []),
   );
   if (videos.some((video) => video.taken_down_at !== null))
-    throw nothingKept('A recording of the broadcast has been taken down.');
+    throw nothingStored('A recording of the broadcast has been taken down.');
   const there = videos.filter((video) => video.deleted_at === null);
   const known = there.filter((video) => video.size_bytes !== null && video.duration_sec !== null);
   return {
@@ -160,13 +160,13 @@ async function availableOf(
   { segments, clock }: ClipDeps,
   streamId: string,
   { sinceMs, untilMs }: ClippedBroadcast,
-  { isThere }: Whole,
+  { isThere: hasRecordings }: RecordingTotals,
 ): Promise<rules.Available> {
   const untilSec = ((untilMs ?? clock.ms()) - sinceMs) / 1000;
-  if (isThere) return { fromSec: 0, untilSec };
+  if (hasRecordings) return { fromSec: 0, untilSec };
   const span = await segments.span(streamId, sinceMs);
   if (span === null)
-    throw nothingKept(
+    throw nothingStored(
       'No media of the broadcast is stored. Set dvrWindowSec or enable recording before the next broadcast.',
     );
   return { fromSec: (span.fromMs - sinceMs) / 1000, untilSec };

@@ -163,7 +163,7 @@ async function complete(
   const ready = row.replaces ? await replace(deps, step) : await transitions.complete(step, links);
   if (ready !== null) {
     await countEncoded(deps, tx, ready, now);
-    await goFurther(deps, tx, ready);
+    await enqueueAdditionalCodecs(deps, tx, ready);
   }
   await repository.deletePreviousRevisions(tx, row.id, row.revision);
   await enqueueCleanUp(deps, tx, row);
@@ -183,7 +183,7 @@ async function replace(
 }
 
 /** Enqueues the additional codecs, if any are planned. */
-async function goFurther({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
+async function enqueueAdditionalCodecs({ queue }: ProcessingDeps, tx: Tx, video: VideoRow): Promise<void> {
   const { id: videoId, revision } = video;
   const processing = await repository.findProcessing(tx, videoId, revision);
   if (processing === undefined || processing.ladder.further.length === 0) return;

@@ -18,7 +18,7 @@ interface Copy {
 }
 
 /** Retention of a copy: the next job of the same video may start immediately or wait for a slot. */
-const KEEP_MS = 60_000;
+const COPY_RETENTION_MS = 60_000;
 const MAX_ANSWERS = 1000;
 
 interface OriginalsDeps {
@@ -34,7 +34,7 @@ interface OriginalsDeps {
  */
 export function createOriginals(
   { store, transcoder, scratchDir: dir }: OriginalsDeps,
-  keepMs = KEEP_MS,
+  keepMs = COPY_RETENTION_MS,
 ): Originals {
   const copies = new Map<string, Copy>();
   /** Cached results for files on a disk: a file does not change under its key. */

@@ -149,13 +149,13 @@ interface EncodeStep {
 
 function encodeSteps(standing: ProcessingState): EncodeStep[] {
   const { ladder, ready } = standing;
-  const pictures = ladder.rungs.every((rung) => ready.has(rung.name)) ? [] : pictureSteps(standing);
+  const pictures = ladder.rungs.every((rung) => ready.has(rung.name)) ? [] : videoSteps(standing);
   // The default audio comes with the first video renditions.
   const isWhole = ladder.audio.slice(1).every(({ name }) => ready.has(name));
   return isWhole ? pictures : [...pictures, { task: 'AUDIO' }];
 }
 
-function pictureSteps(standing: ProcessingState): EncodeStep[] {
+function videoSteps(standing: ProcessingState): EncodeStep[] {
   const { mode, ladder, ready, chunks } = standing;
   const isPlayable = ladder.rungs.some((rung) => ready.has(rung.name));
   // The chunks have no audio: it is encoded with the first rung.

@@ -3,10 +3,10 @@ import { currentMode } from '../../../app/mode.ts';
 
 const KEY = 'marquee.uploads';
 /** Maximum entries; the oldest one is dropped. */
-const MAX_KEPT = 200;
+const MAX_FINGERPRINTS = 200;
 
 /** Upload session of a file, so that choosing the file again resumes that session. */
-interface Known {
+interface StoredUpload {
   fingerprint: string;
   uploadId: string;
 }
@@ -22,14 +22,14 @@ export function findUpload(fingerprint: string): string | null {
 
 export function rememberUpload(fingerprint: string, uploadId: string): void {
   const others = read().filter((known) => known.fingerprint !== fingerprint);
-  write([...others, { fingerprint, uploadId }].slice(-MAX_KEPT));
+  write([...others, { fingerprint, uploadId }].slice(-MAX_FINGERPRINTS));
 }
 
 export function forgetUpload(uploadId: string): void {
   write(read().filter((known) => known.uploadId !== uploadId));
 }
 
-function read(): Known[] {
+function read(): StoredUpload[] {
   try {
     const list: unknown = JSON.parse(localStorage.getItem(KEY) ?? '[]');
     return Array.isArray(list) ? list.filter(isKnown) : [];
@@ -38,7 +38,7 @@ function read(): Known[] {
   }
 }
 
-function write(list: Known[]): void {
+function write(list: StoredUpload[]): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(list));
   } catch {
@@ -46,6 +46,6 @@ function write(list: Known[]): void {
   }
 }
 
-function isKnown(entry: unknown): entry is Known {
+function isKnown(entry: unknown): entry is StoredUpload {
   return typeof entry === 'object' && entry !== null && 'fingerprint' in entry && 'uploadId' in entry;
 }

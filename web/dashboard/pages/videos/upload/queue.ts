@@ -42,9 +42,9 @@ export function resumeUpload(upload: Shape<'Upload'>, file: File): void {
   pump();
 }
 
-type Known = Partial<Pick<UploadItem, 'uploadId' | 'videoId' | 'replaces'>>;
+type UploadItemOptions = Partial<Pick<UploadItem, 'uploadId' | 'videoId' | 'replaces'>>;
 
-function add(file: File, { uploadId = null, videoId = null, replaces = false }: Known): void {
+function add(file: File, { uploadId = null, videoId = null, replaces = false }: UploadItemOptions): void {
   const fingerprint = fingerprintOf(file);
   const isThere = items.get().some((item) => item.fingerprint === fingerprint && item.state !== 'done');
   if (isThere) return;

@@ -113,7 +113,7 @@ async function charge(deps: Deps, request: ChargeRequest): Promise<PaymentResult
   if (card === null) return declined(null, 'CARD_DECLINED');
   const does = TEST_CARDS[card]?.charge;
   const row = await db.transaction().execute(async (tx) => {
-    const kept = request.saveMethod ? await keepCard(deps, tx, request, card) : null;
+    const kept = request.saveMethod ? await storeCard(deps, tx, request, card) : null;
     return repository.insertPayment(tx, {
       ...newPayment(deps, request, card, does),
       card_ref: kept?.ref ?? null,
@@ -135,9 +135,14 @@ async function chargeSaved(deps: Deps, request: SavedChargeRequest): Promise<Pay
   return afterwards(deps, row, does);
 }
 
-type Deed = (typeof TEST_CARDS)[string]['charge'];
+type CardBehavior = (typeof TEST_CARDS)[string]['charge'];
 
-function newPayment({ clock }: Deps, request: SavedChargeRequest | ChargeRequest, card: string, does: Deed) {
+function newPayment(
+  { clock }: Deps,
+  request: SavedChargeRequest | ChargeRequest,
+  card: string,
+  does: CardBehavior,
+) {
   const declines = typeof does === 'object' ? does.declines : null;
   const status = declines !== null ? 'FAILED' : does === 'ACTION' ? 'ACTION' : 'SUCCEEDED';
   return {
@@ -155,7 +160,7 @@ function newPayment({ clock }: Deps, request: SavedChargeRequest | ChargeRequest
 }
 
 /** Performs the remaining behavior of the card, once the payment is recorded. */
-async function afterwards(deps: Deps, row: SandboxPayment, does: Deed): Promise<PaymentResult> {
+async function afterwards(deps: Deps, row: SandboxPayment, does: CardBehavior): Promise<PaymentResult> {
   const hint = { id: `${row.ref}:1`, kind: 'PAYMENT' as const, objectRef: row.ref, accountRef: null };
   if (does === 'TWICE') {
     await deps.tell(hint, 'NOW');
@@ -167,7 +172,7 @@ async function afterwards(deps: Deps, row: SandboxPayment, does: Deed): Promise<
 }
 
 /** Stores the card for later charges; idempotent per key. */
-async function keepCard(
+async function storeCard(
   { clock }: Deps,
   db: Db,
   request: Pick<ChargeRequest, 'key' | 'workspaceId' | 'customer'>,
@@ -189,7 +194,7 @@ async function saveMethod(deps: Deps, request: SaveMethodRequest): Promise<Payme
   if (card === null) return declined(null, 'CARD_DECLINED');
   const does = TEST_CARDS[card]?.charge;
   if (typeof does === 'object') return declined(null, does.declines);
-  const kept = await keepCard(deps, deps.db, request, card);
+  const kept = await storeCard(deps, deps.db, request, card);
   if (kept === undefined) throw new Error('the sandbox has lost a card');
   return { status: 'SUCCEEDED', ref: kept.ref, method: methodOf(kept) };
 }

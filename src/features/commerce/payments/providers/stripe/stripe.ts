@@ -40,7 +40,7 @@ const PING_MS = 4000;
 /** Of signatures, as everywhere (docs/concepts/webhooks.md). */
 const TOLERANCE_SEC = 300;
 /** Maximum number of Stripe events read per fetch. */
-const TOLD_MAX = 10_000;
+const MAX_EVENTS = 10_000;
 /** Stripe ends a session half an hour after its creation at the earliest; it is ended here before that. */
 const EXPIRY_MARGIN_MS = 5 * MINUTE_MS;
 
@@ -90,7 +90,7 @@ export function createStripe(settings: StripeSettings): PaymentProvider {
         types: [...HANDLED_EVENT_TYPES],
         limit: 100,
       };
-      const told = await mapStripeErrors(events.list(asked).autoPagingToArray({ limit: TOLD_MAX }));
+      const told = await mapStripeErrors(events.list(asked).autoPagingToArray({ limit: MAX_EVENTS }));
       return told.map(toProviderEvent).filter((hint) => hint !== 'OTHER');
     },
   };
