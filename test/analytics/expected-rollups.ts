@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 
-/** A fact as the database has it. */
+/** Usage event as stored in the database. */
 export interface FactRow {
   xid: bigint;
   at: number;
@@ -27,13 +27,13 @@ export type Sums = Map<string, number>;
 const DAY = 86_400_000;
 const floor = (at: number, span: number) => Math.floor(at / span) * span;
 
-/** Facts in the order in which they were committed. */
+/** Compares usage events by the order of their commits. */
 const inOrder = (a: FactRow, b: FactRow) =>
   Number(a.xid - b.xid) || a.at - b.at || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /**
- * Counts all facts again, slowly and by the words of docs/decisions/analytics.md: what the sums have to be. Written
- * without a look at the SQL that adds them up.
+ * Recounts all usage events slowly, by docs/decisions/analytics.md: the expected rollups. Implemented
+ * independently of the SQL that creates them.
  */
 function recount(rows: readonly FactRow[], closedUntil: number): Sums {
   const sums = new Recount(closedUntil);
@@ -80,7 +80,7 @@ function raise(sums: Sums, name: (string | number | boolean)[], amount: number):
   sums.set(key, Math.max(sums.get(key) ?? 0, amount));
 }
 
-/** The account, and what the fact is of. */
+/** Returns the levels of an event: the account, and its subject. */
 function levels(subject: string | null): [string, string][] {
   if (subject?.startsWith('vid_'))
     return [
@@ -95,7 +95,7 @@ function levels(subject: string | null): [string, string][] {
   return [['ACCOUNT', '']];
 }
 
-/** Its sums: the quarter-hour and longer spans of each level. */
+/** Returns the rollups of an event: the quarter-hour and longer intervals of each level. */
 function places(sums: Recount, fact: FactRow): (string | number | boolean)[][] {
   return levels(fact.subject).flatMap(([kind, id]) =>
     sums.spans(fact.at, 15).map(([span, begin]) => [fact.workspace, kind, id, span, begin, fact.isSelf]),
@@ -237,7 +237,7 @@ function countViewers(sums: Recount, signs: readonly FactRow[]): void {
   }
 }
 
-/** The facts of workspaces whose ids begin so, those that are counted. */
+/** Reads the counted usage events of workspaces whose IDs have this prefix. */
 export async function readFacts(sql: Sql, prefix: string): Promise<FactRow[]> {
   const rows = await sql`
     select f.*, encode(viewer, 'hex') as who, f.xid::text as order from usage_event f

@@ -7,7 +7,7 @@ import { createTestDatabase } from '../harness/database.ts';
 import { findRollupErrors, readFacts } from './expected-rollups.ts';
 import { type Change, placed, TABLES } from './history.ts';
 
-/** A database in which sums can be made to fail before and after each statement. */
+/** Opens a database in which rollups can be made to fail before and after each statement. */
 export async function openFaultInjection() {
   const clock = new TestClock('2026-11-20T10:00:00Z');
   const database = await createTestDatabase({ pool: 12 });
@@ -31,7 +31,10 @@ export async function openFaultInjection() {
     assert.deepEqual(await findRollupErrors(sql, prefix), []);
   }
 
-  /** Facts come, are committed out of order and are added up, with kills: whatever is counted is right at each moment. */
+  /**
+   * Writes usage events, commits them out of order and rolls them up, with kills: all counts are correct at
+   * any time.
+   */
   async function live({
     changes,
     acts,

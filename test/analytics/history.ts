@@ -3,7 +3,7 @@ import type { UsageEvent, Viewer } from '../../src/features/insight/usage-events
 import type { PlayerEvent } from '../../src/platform/db/json-columns.ts';
 
 const MIDNIGHT = Date.parse('2026-11-21T00:00:00Z');
-/** All that is written by the sums, in order. */
+/** Tables written by the rollups, in order. */
 export const TABLES = [
   ...['analytics_unique_viewer', 'analytics_total', 'analytics_breakdown', 'analytics_retention'],
   ...['usage_total', 'usage_request', 'rollup_state'],
@@ -22,7 +22,7 @@ const viewer: fc.Arbitrary<Viewer | null> = fc.option(
   }),
   { freq: 6 },
 );
-/** Around two quarter-hours and midnight, and now and then a day away. */
+/** Times around two quarter-hours and midnight, and occasionally a day away. */
 const at = fc
   .tuple(
     fc.constantFrom(0, 0, 0, -900_000, 900_000, -86_400_000, 50_000_000),
@@ -88,7 +88,7 @@ const other = fc.record({
   status: fc.constantFrom(200, 404, 429, 503),
   at,
 });
-/** Facts that are committed together: when they are written, and how many steps later they are committed. */
+/** Events committed together: when they are written, and the number of steps until their commit. */
 const changeWithin = (steps: number) =>
   fc.record({
     facts: fc.array(fc.oneof({ weight: 3, arbitrary: beacon }, { weight: 1, arbitrary: other }), {
@@ -115,7 +115,7 @@ export const historyOf = (steps: number) =>
     chunk: fc.constantFrom(4, 15, 1000),
   });
 
-/** Facts that are committed together. */
+/** Events committed together. */
 export type Change = ReturnType<typeof changeWithin> extends fc.Arbitrary<infer T> ? T : never;
 
 /** Returns the event in a workspace and session of only this history. */

@@ -15,7 +15,7 @@ export const OWN_ORIGIN = 'http://marquee.test';
 
 /** Browser with an open dashboard: stores the cookie, and sends the headers that its pages send. */
 export class Browser {
-  /** `name=value`, as it goes back. */
+  /** `name=value`, as it is sent back. */
   cookie: string | null = null;
   csrfToken = '';
   lastSetCookie = '';
@@ -61,13 +61,13 @@ export class Browser {
     return this.send('GET', path, { headers });
   }
 
-  /** @returns the answer, which is a 201. */
+  /** @returns the response, which is a 201. */
   async signIn({ email, password = PASSWORD }: { email: string; password?: string }): Promise<TestResponse> {
     const answer = await this.send('POST', '/auth/session', { body: { email, password } });
     return this.begun(answer);
   }
 
-  /** Takes the token of a session that has just begun. */
+  /** Stores the token of a new session. */
   begun(answer: TestResponse): TestResponse {
     this.csrfToken = answer.assertOk(201).string('data.csrfToken');
     assert.ok(this.cookie !== null, 'a session has a cookie');

@@ -14,7 +14,7 @@ export interface Person {
   key: string;
 }
 
-/** The program as the sign-in tests use it: each request comes from an address of its own unless told. */
+/** Program for the sign-in tests: each request has its own IP address by default. */
 export interface AuthFixture {
   app: TestApp;
   person(options?: { suspended?: boolean }): Promise<Person>;
@@ -22,18 +22,18 @@ export interface AuthFixture {
   login(person: Person, from?: string): Promise<TestResponse>;
   /** A user token. */
   token(person: Person): Promise<string>;
-  /** As the user: with the key and the token. */
+  /** Sends a request as the user: with the key and the token. */
   asUser(method: string, path: string, person: Person, token: string, body?: unknown): Promise<TestResponse>;
   /** Turns the second factor on. */
   enrol(person: Person, token: string): Promise<{ secret: string; recoveryCodes: string[] }>;
-  /** Texts of the mails to an address, oldest first, after the worker's round. */
+  /** Returns the texts of the emails to an address, oldest first, after running the worker. */
   mailsTo(email: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
 let count = 0;
 
-/** Another address for each caller. */
+/** Returns a unique IP address for each caller. */
 export function newAddress(): string {
   count += 1;
   return `10.${(count >> 16) & 255}.${(count >> 8) & 255}.${count & 255}`;
@@ -95,7 +95,7 @@ export function totp(secret: string, timestamp: number): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp });
 }
 
-/** The token of the link in a mail. */
+/** Returns the token of the link in an email. */
 export function linkToken(text: string | undefined): string {
   const token = /\?token=([\w-]{43})\s/.exec(text ?? '')?.[1];
   assert.ok(token !== undefined, `there is a link in: ${text}`);

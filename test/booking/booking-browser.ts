@@ -32,7 +32,7 @@ export class PageResponse {
     return this.headers.get('set-cookie')?.split(';')[0] ?? '';
   }
 
-  /** The addresses of links, in which a text stands. */
+  /** Returns the URLs of links that contain a text. */
   links(part: string): string[] {
     const all = [...this.html.matchAll(/<a\b[^>]*href="([^"]*)"/g)].map(([, href = '']) =>
       href.replaceAll('&amp;', '&'),
@@ -109,7 +109,7 @@ export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
     return new URL(String(url)).pathname;
   }
 
-  /** The path and query of the newest link of its kind in the mails to an address. */
+  /** Returns the path and query of the newest link of its kind in the emails to an address. */
   async function linkTo(kind: string, recipient: string, path: RegExp): Promise<string> {
     const mail = (await mails(kind)).findLast((one) => one.recipient === recipient);
     const url = mail?.text?.match(/https?:\/\/\S+/g)?.find((one) => path.test(one)) ?? '';
@@ -117,7 +117,7 @@ export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
     return pathname + search;
   }
 
-  /** The subjects of the mails to an address, the newest last. */
+  /** Returns the subjects of the emails to an address, newest last. */
   async function mailsTo(email: string, kind: string): Promise<string[]> {
     return (await mails(kind)).filter(({ recipient }) => recipient === email).map(({ subject }) => subject);
   }
@@ -133,7 +133,7 @@ export function bookingBrowser(appOf: () => TestApp, proxiedOf: () => TestApp) {
     return { path: answer.location, cookie: answer.cookie };
   }
 
-  /** Takes a place that is offered by the link in the mail of the offer. @returns where they go then. */
+  /** Accepts a waitlist offer by the link in its email. @returns the redirect target. */
   async function takeOffer(email: string, name: string): Promise<string> {
     const { path, cookie } = await opened(await linkTo('waitlist-offered', email, /\/waitlist\//));
     const fields = (await see(path, cookie)).fields();

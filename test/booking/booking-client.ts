@@ -18,7 +18,7 @@ export function hoursOf(clock: Clock): (count: number) => string {
 export function bookingClient(appOf: () => TestApp) {
   const shopping = checkoutClient(appOf);
 
-  /** A creator who has time at every hour, in UTC. */
+  /** Creates a creator who is available at every hour, in UTC. */
   async function creator(): Promise<Shop> {
     const of = await shopping.shop();
     const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];

@@ -9,7 +9,7 @@ import { assertConsistent } from '../money/invariants.ts';
 import { checkoutClient, ORIGIN, type Shop } from '../money/shop.ts';
 import { bookingClient, hoursOf } from './booking-client.ts';
 
-/** Looks at the database of the platforms, and is a day later in the end. */
+/** App for inspecting the database of the platforms; its clock is a day ahead in the end. */
 let app: TestApp;
 const clock = new TestClock(Date.now());
 before(async () => {
@@ -60,7 +60,7 @@ async function checkoutsOf(of: Shop, round: number, lesson: string, course: stri
   return made.map(({ id }) => id);
 }
 
-test('a process that is killed while bookings are paid leaves nothing half made', {
+test('a process killed while bookings are paid leaves no booking half created', {
   timeout: 300_000,
 }, async () => {
   const of = await creator();

@@ -14,7 +14,7 @@ export interface Walls {
   timezone: string;
   firstMs: number;
   walls: readonly string[];
-  /** When each is shown for the first time. */
+  /** First moment at which each local time occurs. */
   firsts: ReadonlyMap<string, number>;
 }
 
@@ -75,7 +75,7 @@ function byMinute(
   return found;
 }
 
-/** The times on the wall at which something may begin. */
+/** Returns the local times at which a slot may begin. */
 function timesOf(start: string, end: string, { durationMin, bufferMin }: SlotDurations): string[] {
   const toMin = (time: string) => Number(time.slice(0, 2)) * 60 + Number(time.slice(3, 5));
   const times: string[] = [];

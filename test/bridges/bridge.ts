@@ -26,7 +26,7 @@ export interface RunningBridge {
 const ffmpeg = openFfmpeg('ffmpeg');
 const GRANT: PublishGrant = { streamId: 'str_1', maxHeight: 1080, maxFps: 60 };
 
-/** A bridge into an ingest of its own, without a database; both end with the test. */
+/** Starts a bridge into a separate ingest, without a database; both end with the test. */
 export async function startBridge(
   t: TestContext,
   sourceUrl: string,

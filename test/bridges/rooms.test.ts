@@ -35,7 +35,7 @@ let studio: Studio;
 before(async () => {
   if (skip !== false) return;
   dir = await mkdtemp(join(tmpdir(), 'room-bridges-'));
-  // Or Janus, which has a user of its own, would work elsewhere and leave a folder there.
+  // Otherwise Janus, which runs as a separate user, would work elsewhere and leave a folder there.
   await chmod(dir, 0o755);
   linkFile = join(dir, 'janus.json');
   const ports = { first: 21_600, last: 21_799 };
@@ -177,7 +177,7 @@ async function handedOn(): Promise<number> {
 }
 
 const guests = new Map<string, Guest>();
-/** Or has come in a test before. */
+/** Enters the room, unless an earlier test has done so. */
 async function come(identity: string): Promise<Guest> {
   const there = guests.get(identity);
   if (there !== undefined) return there;
@@ -214,7 +214,9 @@ test('a room broadcast is one continuous video and audio, from an empty room thr
   await running;
 });
 
-test('those who are there already are seen, by who speaks', { skip }, async () => {
+test('participants who joined before the broadcast are shown, arranged by active speaker', {
+  skip,
+}, async () => {
   const [ada, bob] = [await come('ada'), await come('bob')];
   await say(ada, false);
   await say(bob, true);
@@ -250,7 +252,7 @@ test('those who are there already are seen, by who speaks', { skip }, async () =
   await ada.leave();
 });
 
-test('a stream is seen and heard in a room, and so is the room, over a Janus that is killed', {
+test('a stream is seen and heard in a room and the room in a broadcast, across a kill of Janus', {
   skip,
 }, async (t) => {
   const ingest = await startIngest(t);

@@ -25,7 +25,10 @@ export interface SimulatedBroadcast {
   viewers: number;
   /** With `headStart` segments that are there already. */
   start(headStart?: number): void;
-  /** As if the encoder sent another size from the next segment on: lines by the folders of the master's playlists. */
+  /**
+   * Simulates another resolution of the encoder from the next segment on: lines by the folders of the
+   * master's playlists.
+   */
   change(lines: Readonly<Record<string, number>>): void;
   /** Returns the last segment of the current playlist. */
   lastSegment(): string;

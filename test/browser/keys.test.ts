@@ -58,7 +58,7 @@ function goLive(segments?: number): void {
 
 const watched = () => browser.open(`${site.url}/watch/${site.stream.id}`);
 
-/** Makes room below, and something to write in. */
+/** Page script that extends the page below the window, and adds a text input. */
 const LONG_PAGE = `document.body.insertAdjacentHTML('beforeend',
   '<textarea aria-label="Note"></textarea><div style="height: 3000px"></div>')`;
 

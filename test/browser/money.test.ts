@@ -72,7 +72,7 @@ test('a purchase end to end, without a violation of accessibility, at 390 px, li
   await watched.close();
 });
 
-test('the second factor leads to the bank’s page and on to the shop, on another site', async () => {
+test('card authentication leads to the bank’s page and back to the shop on another site', async () => {
   const server = createServer((_request, response) => response.end('Thanks'));
   const site = new URL(origin);
   site.port = String(await freePort());
@@ -154,7 +154,7 @@ async function assertPublicLooks(page: Page): Promise<void> {
   assert.deepEqual(await violationsInDarkScheme(page), [], page.url());
 }
 
-test('the dashboard sells: a tier and a discount code are made, changed and ended', async () => {
+test('the dashboard creates, changes and ends a tier and a discount code', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard/monetization/tiers', { user }, async (page) => {
     await page.getByRole('heading', { name: 'No tiers yet' }).waitFor(SLOW);
@@ -251,7 +251,7 @@ test('the dashboard shows sales: a member, revenue, a refund, payments as a tabl
   });
 });
 
-/** As Stripe's would be: no key of it is here. */
+/** Simulates Stripe's account page, as there is no API key. */
 async function unfinishedAccount(page: Page): Promise<void> {
   const data = {
     ...{ provider: 'STRIPE', connected: true, chargesEnabled: false, payoutsEnabled: false },
@@ -265,7 +265,7 @@ async function unfinishedAccount(page: Page): Promise<void> {
   await assertAccessibleInBothSchemes(page, 'an account to complete');
 }
 
-/** Gives a part back, and cancels with the period. */
+/** Refunds a part, and cancels at the end of the period. */
 async function member(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Members' }).click();
   await page.getByRole('link', { name: 'carl@example.com' }).click();

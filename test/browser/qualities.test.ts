@@ -18,7 +18,7 @@ const QUALITIES =
   '[...document.querySelector("video").videoRenditions].map(({ height }) => height).sort((a, b) => a - b).join()';
 const FRAMES = 'document.querySelector("video").getVideoPlaybackQuality().totalVideoFrames';
 
-test('the choice of quality is that of what the encoder sends now', async () => {
+test('the quality menu offers the renditions of the current encoder signal', async () => {
   site.broadcast.start();
   Object.assign(site.stream, { isLive: true, hasSignal: true, liveSince: new Date() });
   const { page, errors } = await browser.open(`${site.url}/watch/${site.stream.id}`);

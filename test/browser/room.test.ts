@@ -30,7 +30,7 @@ const NOTES = `
 
 const lack = await janusUnavailableReason('janus');
 let browser: TestBrowser;
-/** A platform, and what carries its rooms. */
+/** Platform with its room engine. */
 interface Place {
   app: TestApp;
   key: string;
@@ -44,7 +44,7 @@ let folder: string;
 
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'room-page-'));
-  // Or Janus, which has a user of its own, would work elsewhere and leave a folder there.
+  // Otherwise Janus, which runs as a separate user, would work elsewhere and leave a folder there.
   await chmod(folder, 0o755);
   const linkFile = join(folder, 'janus.json');
   if (lack === null) {
@@ -238,7 +238,7 @@ test('two people meet on the page: waiting room, video, audio, chat, raised hand
 });
 
 test('a host mutes, shares the screen, removes, and ends the room for all participants', async () => {
-  // By a media server, where there is one: what the others get passes it.
+  // Uses a media server if available, which then forwards all media.
   const roomId = await createRoom(served, { recordEnabled: true });
   const host = await open(await linkFor(served, roomId, 'Ada', 'HOST'), { colorScheme: 'dark' });
   await turnOnDevices(host.page);

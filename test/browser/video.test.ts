@@ -85,7 +85,7 @@ const timeOf = (page: Target) => page.evaluate<number>('document.querySelector("
 const heightOf = (page: Target) => page.evaluate<number>('document.querySelector("video").videoHeight');
 const phaseOf = (page: Target) => page.locator('.player-stage').getAttribute('data-phase');
 
-/** Half a second more than now. */
+/** Waits for half a second of playback. */
 async function plays(page: Target): Promise<void> {
   const from = await timeOf(page);
   await waitFor(async () => (await timeOf(page)) > from + 0.5, {
@@ -241,7 +241,7 @@ test('the choice of quality has each size once, in the codec that plays', async 
   await withPage(url, (watched) => choosesLow(watched, '180p-av1'));
   await withPage(url, (watched) => choosesLow(watched, '180p'), { initScript: NO_AV1 });
   await withPage('about:blank', async (watched) => {
-    // It has a decoder, but nothing of AV1 can be loaded.
+    // The browser has a decoder, but no AV1 segment can be loaded.
     await watched.page.route(/-av1\/s_/, (route) => route.fulfill({ status: 404 }));
     await watched.page.goto(url);
     await choosesLow(watched, '180p');
@@ -288,7 +288,7 @@ test('a page that is opened during processing plays as soon as a rung is ready',
   });
 });
 
-test('a site that the account does not list can neither frame the player nor play a copied address', async () => {
+test('a site that the account does not list can neither frame the player nor play a copied URL', async () => {
   const listing = await app.createKey();
   const list = async (domains: string[]) => {
     const body = { mode: 'ALLOWLIST', domains };
@@ -334,7 +334,7 @@ test('a private video plays on its page with the token, and the page is not ther
   });
 });
 
-test('the files of an S3 service come from there, and the page allows it', async (t) => {
+test('files of an S3 service are loaded from there, as the page policy allows', async (t) => {
   const s3 = await startS3();
   if (s3 === null) return t.skip(NO_S3);
   t.after(() => s3.close());

@@ -43,7 +43,7 @@ async function write(page: Page, text: string) {
   await page.keyboard.press('Enter');
 }
 
-test('two visitors talk by keyboard, the creator answers, deletes and closes the chat', async () => {
+test('two visitors chat by keyboard, and the creator answers, deletes and closes the chat', async () => {
   const chat = await createChat(app, key);
   await chat.say('Welcome! See https://example.com/a?b=1.');
   const wide = await browser.open(`${app.url}/watch/${chat.id}`);
@@ -96,7 +96,7 @@ test('two visitors talk by keyboard, the creator answers, deletes and closes the
   }
 });
 
-test('a visitor elsewhere books by keyboard, in their own zone, on a small screen', async () => {
+test('a visitor in another time zone books by keyboard on a small screen', async () => {
   const { creator, product, mails } = bookingClient(() => app);
   const of = await creator();
   const intakeFields = [

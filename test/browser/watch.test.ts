@@ -41,7 +41,7 @@ async function withPage(
   try {
     await use(watched);
     assert.deepEqual(watched.strangers, [], 'requests to other hosts');
-    // A browser notes every 404 and 503 in the console; those are what the broadcast's end is made of.
+    // The browser logs every 404 and 503 in the console; the end of a broadcast consists of those.
     const errors = watched.errors.filter(
       (error) => !/status of (404|503) .*\/live\/.*\.(m3u8|m4s|jpg)\)$/.test(error),
     );
@@ -90,7 +90,7 @@ function videoOf(page: Page): Promise<{ muted: boolean; paused: boolean }> {
   );
 }
 
-test('a viewer who waits sees it start, end, and start again', async () => {
+test('a waiting viewer sees the broadcast start, end, and start again', async () => {
   await withPage(watchPath(), async ({ page }) => {
     await reaches(page, 'offline');
     assert.equal(await page.locator('.badge').textContent(), 'Offline');
@@ -143,7 +143,7 @@ test('the broadcast is shown to its last second before it has ended', async () =
   });
 });
 
-test('who has seen the end is offered the recording when there is one, until the next broadcast', async () => {
+test('a viewer of the end is offered the recording once it exists, until the next broadcast', async () => {
   goLive();
   await withPage(watchPath(), async ({ page }) => {
     await reaches(page, 'live');
@@ -228,7 +228,7 @@ test('a page opened during a broadcast plays immediately, and waits through an e
   });
 });
 
-/** Makes 15 seconds between beacons half a second. */
+/** Reduces the 15 seconds between beacons to half a second. */
 const HURRY = `(() => {
   const { setInterval } = window;
   window.setInterval = (run, ms) => setInterval.call(window, run, ms === 15000 ? 500 : ms);
@@ -291,8 +291,8 @@ test('a server out of reach is tried again with growing pauses', async () => {
 });
 
 /**
- * The usual autoplay policy. Chromium's own cannot be used: every look that the test takes at the page
- * counts as a gesture of the viewer.
+ * Simulates the usual autoplay policy. Chromium's own cannot be used: every evaluation by the test counts as
+ * a user gesture.
  */
 const REFUSE_SOUND = `
   const play = HTMLMediaElement.prototype.play;
@@ -333,7 +333,7 @@ test('viewers who prefer reduced motion start playback themselves', async () => 
   );
 });
 
-test('the embed plays, muted, in a page of another site; the watch page does not go into a frame', async () => {
+test('the embed plays muted in a page of another site, and the watch page cannot be framed', async () => {
   goLive();
   const host = site.url.replace('127.0.0.1', 'localhost');
   const embedded = await browser.open(`${host}/framed/embed/${site.stream.id}`);

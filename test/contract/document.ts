@@ -2,7 +2,7 @@ import { request } from 'undici';
 import type { TestApp } from '../harness/app.ts';
 import { resolved } from '../harness/resolved.ts';
 
-/** A JSON Schema as far as samples are made of it. */
+/** Part of JSON Schema from which samples are generated. */
 export interface Schema {
   type?: string | string[];
   const?: unknown;
@@ -105,7 +105,7 @@ function toOperation(path: string, method: string, raw: RawOperation): Operation
   };
 }
 
-/** The address with its parameters filled in. */
+/** Returns the path with its parameters filled in. */
 export function addressOf(path: string, values: Record<string, string>): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? 'none'));
 }

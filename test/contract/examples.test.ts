@@ -5,7 +5,7 @@ import { signatureHeader } from '../../src/features/integration/webhooks/deliver
 import { startTestApp, type TestApp } from '../harness/app.ts';
 import { type Operation, readOperations } from './document.ts';
 
-/** Their examples name nothing that would have to be there before. */
+/** Operations whose examples refer to no existing resources. */
 const ALONE = [
   'PATCH /me',
   'POST /booking/calendars',
@@ -48,7 +48,7 @@ async function exampleOf(name: string) {
   return Object(await body.json()).components.schemas[name].examples[0];
 }
 
-test('what the document sends as an example is taken as it stands', async () => {
+test('every example request of the document is accepted unchanged', async () => {
   for (const endpoint of ALONE) {
     const [method = '', path = ''] = endpoint.split(' ');
     const body = operations.get(endpoint)?.bodyExample;
@@ -58,7 +58,7 @@ test('what the document sends as an example is taken as it stands', async () => 
   }
 });
 
-test('what the document shows of webhooks is so', async () => {
+test('the webhook examples of the document are correct', async () => {
   const types = (await app.request('GET', '/me/webhooks/events', { key })).assertOk(200).list('data');
   for (const type of await exampleOf('EventTypes')) assert.ok(types.includes(type), type);
   const { renderedRequest } = await exampleOf('WebhookSimulation');

@@ -62,7 +62,7 @@ const READER: Grant = { scope: 'READ_ONLY', permissions: [] };
 const FINANCE_READING: readonly Permission[] = ['finance:read', 'finance:write', 'finance:*', '*'];
 const FINANCE_WRITING: readonly Permission[] = ['finance:write', 'finance:*', '*'];
 
-/** Own content: a key whose list names none of these reads all of it. */
+/** Permissions to read the workspace's content: a key whose list has none of these reads all of it. */
 const CONTENT_READS: readonly string[] = ['videos:read', 'streams:read', 'restreams:read', 'rooms:read'];
 
 /**
@@ -100,7 +100,7 @@ function expectedErrorCode(promised: ExpectedEndpoint, { scope, permissions }: G
   return isFull || permissions.some((one) => opens.includes(one)) ? null : 'PERMISSION_DENIED';
 }
 
-/** Keys that differ in what matters for an endpoint. */
+/** Returns keys that differ in the aspects relevant to an endpoint. */
 function grantsFor({ asks }: ExpectedEndpoint): Grant[] {
   const list = (...permissions: Permission[]): Grant => ({ scope: 'STANDARD', permissions });
   const always = [READER, FULL, list(), list('finance:read'), list('videos:read'), list('rooms:write')];
@@ -127,7 +127,7 @@ function keyOf({ scope, permissions }: Grant): Promise<string> {
   return made;
 }
 
-/** Asks for nothing that exists. */
+/** Returns a path whose IDs do not exist. */
 function addressFor(promised: ExpectedEndpoint): string {
   const address = addressOf(pathOf(promised), {});
   return promised.asks === 'revoking' ? `${address}?id=key_of_another` : address;
@@ -146,7 +146,7 @@ const REFUSALS = [
   ...['PERMISSION_DENIED', 'INVALID_USER_TOKEN', 'UNAUTHORIZED', 'CSRF_REJECTED', 'PASSWORD_REQUIRED'],
 ];
 
-/** Null: it came past the gate; whatever it lacks then is no matter here. */
+/** Null: the request passed the access checks; later errors are irrelevant. */
 function check(answer: TestResponse, expected: string | null, what: string): void {
   const error = answer.status < 400 ? null : answer.at('error');
   const code = typeof error === 'string' ? error : answer.status < 400 ? null : answer.at('error.code');
@@ -160,7 +160,7 @@ describe('the document', () => {
   const codesOf = (operation: Operation) =>
     JSON.stringify(Object.values(operation.responses).map(({ content }) => content));
 
-  test('has every endpoint that was promised, with its gate, its caps and its answers', async () => {
+  test('the document has every promised endpoint with its access, limits and responses', async () => {
     const grants: Grant[] = [
       { scope: 'READ_ONLY', permissions: [] },
       { scope: 'STANDARD', permissions: [] },
@@ -186,7 +186,7 @@ describe('the document', () => {
     }
   });
 
-  test('adds no method to the paths whose methods were all listed', () => {
+  test('paths with a closed list of methods have no other ones', () => {
     const listed = Map.groupBy(EXPECTED_ENDPOINTS, pathOf);
     for (const [path, promised] of listed) {
       if (!CLOSED.some((prefix) => path.startsWith(prefix))) continue;
@@ -209,7 +209,7 @@ describe('every endpoint that was promised', () => {
     }
   });
 
-  test('wants a key that it knows, and none in the query', async () => {
+  test('an endpoint requires a known key outside of the query', async () => {
     const key = await keyOf({ scope: 'FULL_ACCESS', permissions: [] });
     for (const promised of EXPECTED_ENDPOINTS) {
       const { endpoint, asks } = promised;
@@ -230,7 +230,7 @@ describe('every endpoint that was promised', () => {
     }
   });
 
-  test('refuses a user token that is not of the key’s owner', async () => {
+  test('a user token of another owner than the key’s is rejected', async () => {
     for (const promised of EXPECTED_ENDPOINTS) {
       if (promised.asks === 'nothing') continue;
       for (const token of ['garbage', strangersToken]) {
@@ -242,7 +242,7 @@ describe('every endpoint that was promised', () => {
     }
   });
 
-  test('answers the owner’s token and the owner’s session', async () => {
+  test('the owner’s token and the owner’s session are accepted', async () => {
     const { key } = await app.container.apiKeys.create({ email: owner.email, scope: 'READ_ONLY' });
     for (const promised of EXPECTED_ENDPOINTS) {
       const { endpoint, asks } = promised;
@@ -256,7 +256,7 @@ describe('every endpoint that was promised', () => {
     }
   });
 
-  test('that sets something of the whole account wants a live key', async () => {
+  test('account settings require a live key', async () => {
     const { key } = await app.createKey({ account, mode: 'test' });
     const settings = EXPECTED_ENDPOINTS.filter(({ isLiveOnly }) => isLiveOnly);
     assert.ok(settings.length > 0);

@@ -21,9 +21,9 @@ export interface ExpectedEndpoint {
   /** `GET /streams`. */
   endpoint: string;
   asks: RequiredAuth;
-  /** 201 where something is made. */
+  /** 201 if something is created. */
   status: 200 | 201;
-  /** No GET, but nothing of the key's own changes. */
+  /** Not a GET, but it changes none of the key's own data. */
   isOpenToReaders: boolean;
   /** A setting of the whole account: not for keys of the test mode. */
   isLiveOnly: boolean;
@@ -210,7 +210,7 @@ export const CLOSED: readonly string[] = [
   '/me/webhooks',
 ];
 
-/** Their limiters for addresses have `error` as a string, and no other limiter has. */
+/** Endpoints whose per-address limiters return `error` as a string, unlike all other limiters. */
 export const STRING_BODIES: readonly string[] = [
   'POST /auth/login',
   'POST /auth/register',

@@ -66,7 +66,7 @@ const anything = fc.oneof(
   fc.constant(Number.MAX_SAFE_INTEGER),
 );
 
-/** A value near to what a schema takes: right, wrong in one place, or wrong altogether. */
+/** Generates values close to a schema: valid, invalid in one place, or entirely invalid. */
 function near(schema: Schema): fc.Arbitrary<unknown> {
   const right = fc.constant(sampleOf(schema));
   if (schema.enum !== undefined) {
@@ -180,7 +180,7 @@ async function assertDeclared(operation: Operation, call: Call, key: string): Pr
   return status;
 }
 
-test('garbage gets a declared answer from every operation, and never a 500', async (t) => {
+test('invalid input gets a declared response from every operation, and never a 500', async (t) => {
   const answers = new Map<number, number>();
   for (const operation of operations) {
     // A separate account: a valid request may revoke or delete resources, and plans have limits.
@@ -188,7 +188,8 @@ test('garbage gets a declared answer from every operation, and never a 500', asy
     const isOfOne = operation.pathParameters.length > 0;
     const known = isOfOne ? await makeResourceOf(app, key, operation.path) : undefined;
     const call = callOf(operation, known ?? {});
-    // The first answer of an operation may take long, as where a program is started: its time is not counted.
+    // The first response of an operation may take long, for example when it starts a program; it is not
+    // counted.
     if (operation.method === 'GET' && operation.pathParameters.length === 0) {
       await assertDeclared(operation, { path: {}, query: '', body: null, headers: {}, keyed: true }, key);
     }
@@ -197,7 +198,8 @@ test('garbage gets a declared answer from every operation, and never a 500', asy
     await fc
       .assert(
         fc.asyncProperty(call, async (one) => {
-          // Not fast-check's own limit: that one fails an operation whose first run took all of its time.
+          // Used instead of fast-check's own limit, which fails an operation whose first run took all of its
+          // time.
           if (runs > 0 && performance.now() > deadline) return;
           runs += 1;
           const status = await assertDeclared(operation, one, key);
@@ -219,7 +221,7 @@ test('garbage gets a declared answer from every operation, and never a 500', asy
     assert.ok(answers.has(status), `no ${status} among the answers`);
 });
 
-test('an undeclared answer would be found', async () => {
+test('an undeclared response is detected', async () => {
   const [operation] = operations.filter(({ id }) => id === 'streams.create');
   assert.ok(operation !== undefined);
   const { key } = await app.createKey({ account });

@@ -64,7 +64,7 @@ test('every path with parameters has a resource to try it on', () => {
   }
 });
 
-test('a foreign id is 404 with the bytes of a missing one, whatever is asked of it', async () => {
+test('a foreign ID gets the same 404 as a missing one from every operation', async () => {
   for (const operation of operations) {
     const values = valuesFor(resources, operation.path);
     if (values === undefined || !operation.needsKey || operation.pathParameters.length === 0) continue;
@@ -78,7 +78,7 @@ test('a foreign id is 404 with the bytes of a missing one, whatever is asked of 
         });
       const foreign = await ask(values);
       const what = `${operation.method} ${operation.path} by ${name}: ${foreign.text}`;
-      // A live key is refused before any id is looked at.
+      // A live key is rejected before any ID is looked up.
       const code =
         TEST_MODE_ONLY.includes(operation.path) && !sharesAccount ? 'PERMISSION_DENIED' : 'NOT_FOUND';
       assert.equal(foreign.at('error.code'), code, what);
@@ -87,17 +87,17 @@ test('a foreign id is 404 with the bytes of a missing one, whatever is asked of 
   }
 });
 
-test('they were all left as they were', async () => {
+test('all foreign resources are unchanged', async () => {
   for (const [path, values] of resources) {
-    // One without a page of its own is looked for in its list, below.
+    // Resources without a GET of their own are checked in their list, below.
     if (!operations.some((one) => one.method === 'GET' && one.path === path)) continue;
     (await app.request('GET', addressOf(path, values), { key: owner, headers: FROM_PLATFORM })).assertOk(200);
   }
 });
 
-/** Shows each stranger the paths that it asked for itself, with the ids of others that are in them. */
+/** Shows callers their own requests, whose paths contain the foreign IDs. */
 const ECHO = '/me/requests';
-/** Tells both modes of an account of what happens in either of them (docs/guides/notifications.md). */
+/** Shows events of both modes of an account to both (docs/guides/notifications.md). */
 const NEWS = '/notifications';
 
 test('no list and no response without an ID contains resources of another workspace', async () => {

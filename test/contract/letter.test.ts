@@ -21,7 +21,7 @@ after(() => fixture.close());
 const keyWith = async (...permissions: string[]) =>
   (await app.createKey({ account, scope: 'STANDARD', permissions })).key;
 
-describe('C23.1: own content', () => {
+describe('C23.1: reading own content', () => {
   const LISTS = ['/videos', '/streams', '/restreams', '/rooms'];
   const refused = async (key: string, paths: readonly string[]) => {
     const answers = await Promise.all(paths.map((path) => app.request('GET', path, { key })));
@@ -51,14 +51,14 @@ describe('C23.1: own content', () => {
     assert.deepEqual(await refused(key, LISTS), ['/restreams']);
   });
 
-  test('C23.1: profile, tiers and own purchases are read by any key; everything else keeps its permission', async () => {
+  test('C23.1: profile, tiers and own purchases are readable by any key; everything else requires its permission', async () => {
     const key = await keyWith('finance:read');
     assert.deepEqual(await refused(key, ['/me', '/me/avatar', '/tiers', '/me/purchases']), []);
     const kept = ['/me/webhooks', '/me/events', '/subscribers', '/booking/bookings', '/team', '/playlists'];
     assert.deepEqual(await refused(key, kept), kept);
   });
 
-  test('C23.1: an implied read writes nothing', async () => {
+  test('C23.1: an implied read permission allows no writes', async () => {
     const answer = await app.request('POST', '/streams', { key: await keyWith('videos:write'), body: {} });
     answer.assertError('PERMISSION_DENIED');
   });
@@ -87,7 +87,7 @@ describe('C23.3: public endpoints with a key', () => {
   /** The mode of the key, and how many of its requests are left. */
   const counted = ({ headers }: TestResponse) => [headers['svc-key-mode'], headers['x-ratelimit-remaining']];
 
-  test('C23.3: without a key they answer, and count nothing', async () => {
+  test('C23.3: endpoints without a key respond, and count nothing', async () => {
     for (const path of PATHS) (await app.request('GET', path)).assertOk(200).assertRateLimited(false);
   });
 
@@ -107,7 +107,7 @@ describe('C23.3: public endpoints with a key', () => {
     }
   });
 
-  test('C23.3: what the ffmpeg of the node lacks is shown to keys only', async () => {
+  test('C23.3: missing ffmpeg capabilities of the node are shown only to keys', async () => {
     assert.equal((await app.request('GET', '/health/ready')).at('data.ffmpeg'), null);
     const { key } = await app.createKey({ account });
     const { ffmpeg } = Object((await app.request('GET', '/health/ready', { key })).at('data'));
@@ -115,9 +115,11 @@ describe('C23.3: public endpoints with a key', () => {
   });
 });
 
-describe('C23.5: limits per address of sign-ins and changes of credentials', () => {
+describe('C23.5: sign-ins and credential changes are limited per address', () => {
   const isText = (answer: TestResponse) => answer.at('error') === 'Too many requests';
-  /** Sends until the limit is reached. @returns how many were let through, and the response that was not. */
+  /**
+   * Sends until the limit is reached. @returns the number of accepted requests, and the rejected response.
+   */
   async function exhaust(send: () => Promise<TestResponse>): Promise<[number, TestResponse]> {
     for (let count = 0; ; count++) {
       const answer = await send();
@@ -126,14 +128,14 @@ describe('C23.5: limits per address of sign-ins and changes of credentials', () 
     }
   }
 
-  test('C23.5: each endpoint has a bucket of its own; only login and register answer with a string', async () => {
+  test('C23.5: each endpoint has its own bucket; only login and register return a string', async () => {
     const from = newAddress();
     const owner: Person = await fixture.person();
     const browser = new Browser(app, { ip: from });
     await browser.signIn(owner);
     const byKey = async (path: string, body: object) =>
       fixture.post(path, (await app.createKey()).key, body, from);
-    // Another address typed each time: the failures of one are counted by themselves.
+    // Uses another email each time, because failures per email are counted separately.
     let typed = 0;
     const wrong = () => ({ email: `typed${++typed}@example.com`, password: 'not the password' });
     const code = { challengeId: 'x', code: '000000' };
@@ -198,7 +200,7 @@ describe('C23.9: a tier by its id', () => {
 });
 
 describe('C23.11: READ_ONLY keys with permissions of finance', () => {
-  test('C23.11: they are minted, read money and write nothing', async () => {
+  test('C23.11: keys can be minted that read money and write nothing', async () => {
     const { key } = await app.createKey({ account });
     for (const permission of ['finance:read', 'finance:write', 'finance:*']) {
       const body = { name: 'Books', scope: 'READ_ONLY', permissions: [permission] };

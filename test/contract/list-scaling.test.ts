@@ -49,7 +49,7 @@ interface Explained {
   'QUERY PLAN': { Plan: Node }[];
 }
 
-/** The rows of these tables, or of their partitions, that a plan has looked at. */
+/** Returns the rows of these tables, or of their partitions, that a plan has read. */
 function rowsRead(node: Node, tables: readonly string[]): number {
   const inner = (node.Plans ?? []).reduce((sum, plan) => sum + rowsRead(plan, tables), 0);
   const name = node['Relation Name']?.replace(/_(default|\d{8})$/, '') ?? '';
@@ -123,7 +123,7 @@ for (const table of ['video', 'stream']) {
 }
 
 const OF_EVERY_LIST = ['limit', 'cursor', 'order', 'createdAfter', 'createdBefore'];
-/** Lists, or filters, that have at most some hundreds of rows, or read the same as another one. */
+/** Lists or filters with at most some hundreds of rows, or that read the same as another one. */
 const SHORT: Readonly<Record<string, string>> = {
   '/changelog': 'a line for each release',
   '/channels': 'those of the platform, by a name that one has',

@@ -164,7 +164,7 @@ async function waiting(create: (path: string, body: object) => Promise<string>):
   return create(`/booking/products/${productId}/waitlist`, { email: `${newUuid()}@example.com` });
 }
 
-/** A subscription to a tier that costs nothing. */
+/** Creates a subscription to a free tier. */
 async function subscription(
   { container: { db, events, payments, subscriptions } }: TestApp,
   create: (path: string, body: object) => Promise<string>,
@@ -201,7 +201,7 @@ async function cohort(create: (path: string, body: object) => Promise<string>) {
   return { productId, cohortId, cvId };
 }
 
-/** A booking of something that costs nothing. */
+/** Creates a booking of a free product. */
 async function booking(
   app: TestApp,
   key: string,
@@ -246,7 +246,7 @@ async function restream(app: TestApp, key: string, streamId: string): Promise<Pa
   return { id: made.string('data.id'), targetId: made.string('data.targets.0.id') };
 }
 
-/** A bridge into a stream of its own. */
+/** Creates a bridge into a separate stream. */
 async function bridge(create: (path: string, body: object) => Promise<string>): Promise<string> {
   const targetId = await create('/streams', { title: 'A target' });
   const sourceUrl = 'https://live.example.com/a.m3u8';
@@ -260,7 +260,7 @@ async function deliver(app: TestApp, key: string, webhook: string): Promise<stri
     .string('data.deliveryId');
 }
 
-/** A video with captions, whose language no other text has in it. */
+/** Creates a video with captions, in a language that occurs in no other text. */
 async function video(app: TestApp, key: string): Promise<PathValues> {
   const id = (await app.request('POST', '/videos', { key, body: { title: 'A video' } }))
     .assertOk(201)
@@ -273,7 +273,7 @@ async function video(app: TestApp, key: string): Promise<PathValues> {
   return { id, language: made.assertOk(201).string('data.language') };
 }
 
-/** A playlist with one item, whose video waits for its file. */
+/** Creates a playlist with one item, whose video waits for its file. */
 async function playlist(app: TestApp, key: string): Promise<PathValues> {
   const post = async (path: string, body: object) =>
     (await app.request('POST', path, { key, body })).assertOk(201);
@@ -282,7 +282,7 @@ async function playlist(app: TestApp, key: string): Promise<PathValues> {
   return { id, itemId: (await post(`/playlists/${id}/items`, { videoId })).string('data.id') };
 }
 
-/** Something that was sold in the workspace of a stream. */
+/** Inserts a purchase in the workspace of a stream. */
 async function purchase(app: TestApp, streamId: string): Promise<string> {
   const { workspace_id: workspaceId } = await app.container.db
     .selectFrom('stream')

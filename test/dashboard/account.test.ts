@@ -56,7 +56,7 @@ test('profile, avatar, embedding and notifications can be changed and are saved'
   });
 });
 
-test('changes that are not saved are asked about before they are lost', async () => {
+test('unsaved changes require a confirmation before they are lost', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard/account', { user }, async (page) => {
     const profile = page.getByRole('region', { name: 'Profile' });
@@ -86,7 +86,7 @@ test('changes that are not saved are asked about before they are lost', async ()
   });
 });
 
-test('the second factor is turned on and off, and another session is ended', async () => {
+test('two-factor authentication is turned on and off, and another session is ended', async () => {
   const user = await dashboard.user();
   const elsewhere = await dashboard.signedIn(user);
   await dashboard.visit('/dashboard/account', { user, colorScheme: 'dark' }, async (page) => {
@@ -176,7 +176,7 @@ test('a channel description is saved, and a subscriber is added and removed', as
   });
 });
 
-test('what a role in a team may not change is not offered', async () => {
+test('changes that a team role may not make are not offered', async () => {
   const [owner, member] = [await dashboard.user({ name: 'Ada Lovelace' }), await dashboard.user()];
   const team = { accountId: owner.id, userId: member.id, teamRole: 'EDITOR' } as const;
   const id = await joinTeam(dashboard.app.container.db, team);

@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => dashboard?.close());
 
-test('a product is made, hours are set, and it is published with times to book', async () => {
+test('a product is created, availability is set, and it is published with bookable slots', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   const session = await dashboard.signedIn(user);
   await dashboard.visit('/dashboard/booking/products', { user }, async (page) => {

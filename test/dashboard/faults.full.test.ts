@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => dashboard?.close());
 
-test('a device whose clock is two days off: what happened just now is just now', async () => {
+test('relative times are correct on a device whose clock is two days off', async () => {
   const user = await dashboard.user();
   await dashboard.app.container.db
     .insertInto('notification')
@@ -43,7 +43,10 @@ test('a device whose clock is two days off: what happened just now is just now',
   });
 });
 
-/** `fetch` without a preflight: any page may send it, with the cookie where the browser lets it. */
+/**
+ * Forges a request by `fetch` without a preflight: any page may send it, with the cookie if the browser
+ * allows it.
+ */
 async function forgeByFetch(page: Page, url: string, body: object): Promise<void> {
   const options = {
     method: 'POST',
@@ -55,7 +58,7 @@ async function forgeByFetch(page: Page, url: string, body: object): Promise<void
   await page.evaluate(`fetch(${JSON.stringify(url)}, ${JSON.stringify(options)}).then(() => {})`);
 }
 
-/** A form of plain text sends `name=value`, of which an attacker makes JSON. */
+/** Forges a request by a plain-text form, which sends `name=value`, from which an attacker can build JSON. */
 async function forgeByForm(page: Page, url: string, body: object): Promise<void> {
   const name = `${JSON.stringify(body).slice(0, -1)},"x":"`;
   await Promise.all([
@@ -142,7 +145,7 @@ async function insertVideos(workspaceId: string, count: number): Promise<void> {
   await sql`analyze video`.execute(db);
 }
 
-test('10,000 videos: every page of the list comes, each video once, the last as fast as the first', async () => {
+test('10,000 videos: every page of the list loads, each video appears once, the last page as fast as the first', async () => {
   const user = await dashboard.user();
   const session = await dashboard.signedIn(user);
   const workspace = await dashboard.app.container.db

@@ -66,7 +66,7 @@ test('a new user signs up, verifies their email, creates a key and calls the API
   });
 });
 
-test('a key is rotated and revoked, and each workspace shows its own', async () => {
+test('a key is rotated and revoked, and each workspace shows its own keys', async () => {
   const user = await dashboard.user();
   const session = await dashboard.signedIn(user);
   const body = { name: 'Backend مفتاح 钥匙' };
@@ -139,7 +139,7 @@ test('an invited person creates an account, works in the other one, and is remov
     assert.equal(await choice.inputValue(), owner.id);
     assert.equal(await page.getByRole('link', { name: 'Monetization' }).count(), 0);
 
-    // Each tab has an account of its own.
+    // Each tab acts for its own account.
     const other = await page.context().newPage();
     await other.goto(`${dashboard.url}/dashboard/team`);
     await other.getByText('No pending invitations.').waitFor();

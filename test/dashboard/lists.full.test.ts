@@ -9,7 +9,7 @@ before(async () => {
 });
 after(() => dashboard?.close());
 
-test('10,000 videos: one page comes at first, and twelve weigh no more than ten', async () => {
+test('10,000 videos: one page loads initially, and twelve use no more memory than ten', async () => {
   const user = await dashboard.user();
   await insertVideos(dashboard, user.id, 10_000);
   await dashboard.visit('/dashboard/limits', { user }, async (page) => {

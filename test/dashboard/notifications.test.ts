@@ -24,7 +24,7 @@ interface NotificationContent {
   title: string;
   severity?: 'INFO' | 'WARNING' | 'CRITICAL';
   resource?: { type: string; id: string };
-  /** Below the platform's address. */
+  /** Path below the platform's URL. */
   page?: string;
 }
 
@@ -100,7 +100,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
   });
 });
 
-test('an administrator reads the mails of a platform without a mail server, and follows their links', async () => {
+test('an administrator reads the development mailbox, and follows its links', async () => {
   const { id } = await dashboard.app.container.accounts.create({
     email: 'admin@example.com',
     password: PASSWORD,

@@ -12,7 +12,7 @@ before(async () => {
 });
 after(() => dashboard?.close());
 
-test('a room is made, people are invited, it is changed and ended', async () => {
+test('a room is created, people are invited, it is changed and ended', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard/rooms', { user }, async (page) => {
     await page.getByRole('heading', { name: 'No room yet' }).waitFor(SLOW);

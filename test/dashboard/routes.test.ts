@@ -1,5 +1,5 @@
 import { assertAccessibleInLight } from '../harness/dashboard.ts';
 import { testEveryRoute } from './every-route.ts';
 
-// The long form looks at the dark scheme as well.
+// The long form also checks the dark scheme.
 testEveryRoute(assertAccessibleInLight);

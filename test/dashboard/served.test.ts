@@ -21,7 +21,7 @@ async function get(path: string) {
   return reply;
 }
 
-test('the page is served at /dashboard and every address below it', async () => {
+test('the page is served at /dashboard and every path below it', async () => {
   for (const path of ['/dashboard', '/dashboard/', '/dashboard/keys/key_1?tab=log']) {
     const { statusCode, headers, body } = await get(path);
     assert.equal(statusCode, 200, path);
@@ -31,7 +31,7 @@ test('the page is served at /dashboard and every address below it', async () => 
   }
 });
 
-test('its policy lets no script or style in but its own', async () => {
+test('the content security policy allows only own scripts and styles', async () => {
   const [first, second] = await Promise.all([get('/dashboard'), get('/dashboard')]);
   const policy = String(first.headers['content-security-policy']);
   assert.match(policy, /script-src 'self'(;|$)/);

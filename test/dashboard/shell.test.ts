@@ -24,7 +24,7 @@ async function openPanel(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Your account' }).click();
 }
 
-test('sign up, verify by the mail, and sign out', async () => {
+test('a user signs up, verifies their email, and signs out', async () => {
   const email = 'newcomer@example.com';
   await dashboard.visit('/dashboard/limits', {}, async (page, { errors }) => {
     await page.getByRole('link', { name: 'Sign up' }).click();
@@ -112,7 +112,7 @@ test('input typed in a form is preserved and sent when the session ends in betwe
   });
 });
 
-test('an act that needs the password again: asked for once, then done', async () => {
+test('an action that requires the password asks once, then runs', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard', { user }, async (page) => {
     let isRefused = false;
@@ -151,7 +151,7 @@ test('a tab does not act for a user who signed in in another tab', async () => {
   assert.equal(me.assertOk(200).string('data.name'), 'Olga');
 });
 
-test('an API that is away: a banner, nothing lost, and on with it when it is back', async () => {
+test('an unavailable API shows a banner, loses no input, and continues when it is back', async () => {
   const user = await dashboard.user();
   await dashboard.visit('/dashboard', { user }, async (page) => {
     const field = page.getByLabel('Your name');
@@ -167,7 +167,7 @@ test('an API that is away: a banner, nothing lost, and on with it when it is bac
   });
 });
 
-test('two tabs look at live and test side by side, and each keeps its own over a reload', async () => {
+test('two tabs show live and test, and each keeps its own after a reload', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard/limits', { user }, async (page) => {
     const modes: string[] = [];
@@ -188,7 +188,7 @@ test('two tabs look at live and test side by side, and each keeps its own over a
   });
 });
 
-test('a refusal is a toast with its code and the request id to copy', async () => {
+test('an error is shown as a toast with its code and the request ID to copy', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard', { user }, async (page) => {
     await page.route('**/api/v1/auth/session', (route) => {
@@ -247,7 +247,7 @@ function focused(page: Page): Promise<string> {
   return page.evaluate<string>('document.activeElement?.textContent ?? ""');
 }
 
-test('in German, and as it was chosen at the next visit', async () => {
+test('the dashboard is shown in German, and stays so on the next visit', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard', { user, locale: 'de-AT' }, async (page) => {
     await heading(page, 'Hallo, Ada').waitFor();
@@ -272,7 +272,7 @@ test('the scheme that was chosen wins over that of the system', async () => {
   });
 });
 
-test('an address that is not there, and one of another site behind "next"', async () => {
+test('an unknown path shows a page, and "next" with another site is ignored', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard/nothing/here', { user }, async (page) => {
     await heading(page, 'Page not found').waitFor();

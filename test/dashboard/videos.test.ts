@@ -20,7 +20,7 @@ const SLOW = { timeout: 120_000 };
 const SLOW_BYTES_PER_SEC = 100_000;
 
 const run = promisify(execFile);
-/** A speech engine that hears the same in everything. */
+/** Speech engine that returns the same transcript for everything. */
 const ENGINE = `
 sleep 1
 echo '{"result":{"language":"de"},"transcription":[{"offsets":{"from":0,"to":2500},"text":"Guten Abend"}]}'
@@ -71,7 +71,7 @@ async function percentOf(page: Page): Promise<number> {
   return Number(await bar.getAttribute('aria-valuenow', SLOW));
 }
 
-/** Has captions made, which are shown when they are there. */
+/** Requests captions, and waits until they are shown. */
 async function transcribes(page: Page): Promise<void> {
   const captions = page.getByRole('region', { name: 'Captions' });
   await captions.getByText('No captions yet.').waitFor(SLOW);

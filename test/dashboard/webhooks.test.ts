@@ -30,7 +30,7 @@ after(async () => {
   await sink?.close();
 });
 
-test('a webhook is added, fails, is looked into and sent again', async () => {
+test('a webhook is added, fails, is inspected and replayed', async () => {
   await dashboard.visit('/dashboard/webhooks', { user }, async (page) => {
     await page.getByRole('heading', { name: 'No webhooks yet' }).waitFor();
     await page.getByRole('link', { name: 'Add a webhook' }).first().click();

@@ -12,7 +12,7 @@ const FOLDERS = ['src', 'web', 'e2e', 'test', 'scripts', 'bench', 'sdk'];
 const config: { forbidden: NonNullable<IFlattenedRuleSet['forbidden']>; options: ICruiseOptions } =
   createRequire(import.meta.url)('../../.dependency-cruiser.cjs');
 
-/** Names of the rules that the tree at `baseDir` breaks, each as often as it is broken. */
+/** Returns the rules that the tree at `baseDir` breaks, once per violation. */
 async function brokenRules(baseDir: string): Promise<string[]> {
   const folders = FOLDERS.filter((folder) => existsSync(join(baseDir, folder)));
   const { output } = await cruise(folders, {
@@ -43,6 +43,6 @@ for (const rule of readdirSync(FIXTURES)) {
   }
 }
 
-test('our own tree breaks none', async () => {
+test('the repository breaks no rule', async () => {
   assert.deepEqual(await brokenRules(ROOT), []);
 });

@@ -7,7 +7,7 @@ const SEED = 1;
 
 const targets = await loadTargets();
 
-test('the fuzz targets have names of their own', () => {
+test('the fuzz targets have unique names', () => {
   assert.equal(new Set(targets.map(([name]) => name)).size, targets.length);
 });
 

@@ -44,7 +44,7 @@ export async function runInput(name: string, target: FuzzTarget, input: Buffer):
 Keep the input: echo ${input.toString('base64')} | base64 -d > test/fuzz-corpus/${name}/NAME.bin`);
 }
 
-/** Derives inputs from a corpus; the same seed gives the same inputs. */
+/** Derives inputs from a corpus; the same seed produces the same inputs. */
 export class Mutator {
   readonly #corpus: readonly Buffer[];
   #state: number;

@@ -22,13 +22,13 @@ import { assertDeclaredResponse } from './response-contract.ts';
 export interface RequestOptions {
   key?: string;
   headers?: Record<string, string | string[]>;
-  /** Sent as JSON, unless it is text or bytes: those go as they are, as `application/json` by default. */
+  /** Sent as JSON, unless it is text or bytes, which are sent unchanged, as `application/json` by default. */
   body?: unknown;
-  /** The test has brought about an answer that the endpoint does not declare. */
+  /** The test provokes a response that the endpoint does not declare. */
   undeclared?: true;
 }
 
-/** The real composition and request chain on a database of its own; no worker, no media process. */
+/** Real composition and request chain on a separate database; no worker, no media process. */
 export interface TestApp {
   /** `http://127.0.0.1:<port>`, without the base path. */
   url: string;
@@ -48,7 +48,9 @@ export interface TestApp {
 export const SECRET_KEY = Buffer.alloc(32, 5);
 
 interface AppOptions {
-  /** Another node of the same platform, which shares its database and its files. Closed before that one. */
+  /**
+   * Another node of the same platform, with which it shares the database and files. Closed before that one.
+   */
   beside?: TestApp;
   /** URL of a separate migrated database. */
   databaseUrl?: string;

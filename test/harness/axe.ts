@@ -12,7 +12,7 @@ export async function violationsOf(page: Page, rules?: string[]): Promise<string
   // To send axe itself to the page, a megabyte, takes as long as some of its rules.
   const found = page.frames().map((frame) => frame.evaluate<boolean>('"axe" in window'));
   const isThere = (await Promise.all(found)).every(Boolean);
-  // No frame of another site is in it, and no second page has to be opened for the result.
+  // The page has no cross-origin frames, and no second page has to be opened for the result.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
   const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) };
   const violations = isThere

@@ -11,7 +11,7 @@ import {
   type Page,
 } from 'playwright-core';
 
-/** The first one has no windows of a desktop, which are half of what the others take. */
+/** The first one has no desktop windows, which need half of the other's resources. */
 const NAMES = [
   'chromium-headless-shell',
   'chromium',
@@ -38,12 +38,12 @@ const CLOSE_MS = 5000;
 /** Default viewport of pages. */
 const VIEWPORT = { width: 1280, height: 720 };
 
-/** A page and what went wrong in it or left it. */
+/** Page with its errors and the requests to other hosts. */
 export interface WatchedPage {
   page: Page;
   /** Uncaught errors, console errors, and Content Security Policy violations. */
   errors: string[];
-  /** Requests to another host than the first page's. */
+  /** Requests to another host than that of the first page. */
   strangers: string[];
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export interface TestBrowser {
    * one of these options: a new one takes a second of processor time to load the same scripts.
    */
   open(url: string, options?: OpenOptions): Promise<WatchedPage>;
-  /** Ends Chromium, the hard way when it does not want to. */
+  /** Ends Chromium, by SIGKILL if necessary. */
   close(): Promise<void>;
 }
 

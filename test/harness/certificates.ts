@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** A certificate authority made for one test run. */
+/** Certificate authority of one test run. */
 export interface TestCa {
   pem: string;
   /** Certificate in a file, for `NODE_EXTRA_CA_CERTS` of a process that should trust it. */
   file: string;
-  /** A server certificate for host names and addresses. */
+  /** Issues a server certificate for host names and IP addresses. */
   issue(names: string[]): Promise<{ key: string; cert: string }>;
   /** Removes the file. */
   close(): Promise<void>;

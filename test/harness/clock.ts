@@ -1,6 +1,6 @@
 import { type Clock, dateFromMs } from '../../src/kernel/clock.ts';
 
-/** A clock that stands still until a test moves it. */
+/** Clock that only a test advances. */
 export class TestClock implements Clock {
   #ms: number;
 

@@ -9,8 +9,8 @@ const CLUSTERS = join(import.meta.dirname, '../../.cache/test-clusters');
 const run = promisify(execFile);
 
 /**
- * Puts the database of a platform that has been started once into a data folder that has none: a copy, which takes
- * a tenth of what the first start takes to make it.
+ * Copies the database of a started platform into an empty data folder, in a tenth of the time of the first
+ * start.
  */
 export async function seedCluster(dataDir: string): Promise<void> {
   if (await isThere(dataDir, 'postgres.json')) return;
@@ -20,7 +20,10 @@ export async function seedCluster(dataDir: string): Promise<void> {
   for (const name of ['postgres', 'postgres.json']) await run('cp', ['-a', join(cluster, name), dataDir]);
 }
 
-/** Made once for each state of the migrations; several test processes may make it at a time. */
+/**
+ * Creates the cluster once for each state of the migrations; several test processes may create it
+ * concurrently.
+ */
 async function migratedCluster(): Promise<string> {
   const name = await migrationsHash();
   const folder = join(CLUSTERS, name);

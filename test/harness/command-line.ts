@@ -37,7 +37,10 @@ export async function runCommand(app: TestApp, args: string[]): Promise<CommandO
   return { code, ...outcome };
 }
 
-/** @returns what the command prints. @throws {Error} with `code` and `stderr` when it ends with another status than 0. */
+/**
+ * @returns the command's output. @throws {Error} with `code` and `stderr` when it exits with another status
+ *   than 0.
+ */
 export async function commandLine(app: TestApp, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCommand(app, args);
   if (code !== 0) throw Object.assign(new Error(stderr), { code, stderr });

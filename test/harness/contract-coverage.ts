@@ -5,21 +5,21 @@ import type { Sql } from 'postgres';
 import { type AppendEvent, type Events, onAny } from '../../src/events/index.ts';
 
 /**
- * Set for a run of all tests: where each process writes which error codes were answered and which events the program
- * appended. `scripts/coverage-step.ts` reads it.
+ * Set for a run of all tests: folder to which each process writes the returned error codes and the events
+ * that the program emitted. `scripts/coverage-step.ts` reads it.
  */
 const FOLDER = process.env.MARQUEE_SEEN;
 
 const seen = new Set<string>();
 
-/** Keeps a code that was asserted, or a type. */
+/** Records an asserted code, or an event type. */
 export function recordObserved(name: string): void {
   if (FOLDER === undefined || seen.has(name)) return;
   seen.add(name);
   appendFileSync(join(FOLDER, String(process.pid)), `${name}\n`);
 }
 
-/** Keeps the code of a refusal. */
+/** Records the code of an error response. */
 export function recordErrorCode(answer: { status: number; text: string; at(path: string): unknown }): void {
   if (FOLDER === undefined || answer.status < 400 || !answer.text.startsWith('{')) return;
   const error = answer.at('error');
@@ -29,7 +29,7 @@ export function recordErrorCode(answer: { status: number; text: string; at(path:
 /** The data that a test appends itself: the program has not sent that event, but those that follow from it. */
 const byHand = new AsyncLocalStorage<object>();
 
-/** Keeps the type of each event that the program appends. */
+/** Records the type of each event that the program emits. */
 export const eventWatcher = onAny(async (_tx, { type, data }) => {
   if (byHand.getStore() !== data) recordObserved(type);
 });
@@ -47,7 +47,9 @@ function emitByHand(append: AppendEvent): AppendEvent {
   };
 }
 
-/** Keeps the types of the events that come into the database while another container of the program works on it. */
+/**
+ * Records the types of the events that another container of the program writes to the database during `work`.
+ */
 export async function recordDatabaseEvents<T>(sql: Sql, work: () => Promise<T>): Promise<T> {
   if (FOLDER === undefined) return work();
   const [last] = await sql`select coalesce(max(seq), 0) as seq from event`;
@@ -57,7 +59,7 @@ export async function recordDatabaseEvents<T>(sql: Sql, work: () => Promise<T>):
   return result;
 }
 
-/** Services of the program that a test has built on its own are the program, too. */
+/** Services of the program that a test has constructed itself count as the program. */
 function isCalledByTest(): boolean {
   const callers = (new Error().stack ?? '').split('\n').slice(1);
   const caller = callers.find((line) => !line.includes('harness/seen.ts'));

@@ -27,22 +27,22 @@ export interface TestDashboard {
   browser: TestBrowser;
   /** `http://localhost:<port>` */
   url: string;
-  /** A fresh account; its address is verified unless told. */
+  /** Creates an account; its email is verified by default. */
   user(options?: { name?: string; isVerified?: boolean }): Promise<DashboardUser>;
   /**
-   * Opens a page (`/dashboard/limits`) in an empty tab, signed in as `user` without the form, and closes it. Fails
-   * on errors in the console, violations of the policy, and requests to another host.
+   * Opens a page (`/dashboard/limits`) in an empty tab, signed in as `user` without the form, and closes it.
+   * Fails on console errors, violations of the policy, and requests to another host.
    */
   visit(
     path: string,
     options: VisitOptions,
     use: (page: Page, watched: WatchedPage) => Promise<void>,
   ): Promise<void>;
-  /** A session of the user outside of the browser, to make what a page shows. */
+  /** Creates a session of the user outside of the browser, to create data that a page shows. */
   signedIn(user: DashboardUser): Promise<Browser>;
-  /** Ends every session of the user, as from another device. */
+  /** Ends every session of the user, as if from another device. */
   endSessions(user: DashboardUser): Promise<void>;
-  /** Texts of the mails to an address, oldest first. */
+  /** Returns the texts of the emails to an address, oldest first. */
   mailsTo(email: string): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -57,7 +57,7 @@ function tabOf(
     viewport: DESK,
     colorScheme,
     locale,
-    // Nothing is half faded in when it is looked at.
+    // Prevents checks in the middle of animations.
     reducedMotion: 'reduce',
     extraHTTPHeaders: { 'x-forwarded-for': newAddress() },
     cookies: session === null ? [] : [cookieOf(session.cookie ?? '')],
@@ -72,7 +72,7 @@ function cookieOf(pair: string): Cookie {
   return { name, value, ...scope, sameSite: 'Lax' };
 }
 
-/** Opens a page, and fails on errors in the console but for those `expected`, and on requests to another host. */
+/** Opens a page, and fails on console errors other than `expected`, and on requests to another host. */
 async function useTab(
   browser: TestBrowser,
   url: string,
@@ -92,7 +92,7 @@ async function useTab(
   }
 }
 
-/** A browser notes every refusal in the console; those of the API are for the page to show. */
+/** The browser logs every error response in the console; those of the API are for the page to show. */
 const REFUSAL = /status of \d+ .*\/api\/v1\//;
 const LOST = /net::ERR_INTERNET_DISCONNECTED/;
 
@@ -165,7 +165,7 @@ export interface MediaPlatform {
   close(): Promise<void>;
 }
 
-/** A playlist that is not there yet is a refusal, too; and so is an address that nothing is fetched from. */
+/** Expected errors: a missing playlist, and a replacement URL that is not fetched. */
 const NOT_YET = /status of (404|409) |status of 400 .*\/replacement\)/;
 
 /**
@@ -219,7 +219,7 @@ async function signInOwner(url: string): Promise<Cookie> {
   return cookieOf(pair);
 }
 
-/** No violation of the rules of axe, and nothing wider than the window. */
+/** Asserts that axe reports no violations, and that nothing overflows the window. */
 export async function assertAccessible(page: Page, about: string): Promise<void> {
   assert.deepEqual(await violationsOf(page), [], about);
   await assertNoOverflow(page, about);
@@ -246,7 +246,7 @@ async function useScheme(page: Page, colorScheme: 'light' | 'dark'): Promise<voi
   await transitionsEnd(page);
 }
 
-/** Nothing is wider than the window. */
+/** Asserts that nothing overflows the window. */
 export async function assertNoOverflow(page: Page, about: string): Promise<void> {
   const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
   assert.ok(overflow <= 0, `${about} is ${overflow} px wider than the window`);

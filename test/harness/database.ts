@@ -17,7 +17,7 @@ const TEMPLATE_LOCK = 7_220_412;
 const ADMIN = { max: 1, fetch_types: false, onnotice: () => {} };
 
 export interface TestDatabase {
-  /** Address of this database, for processes that a test starts. */
+  /** URL of this database, for processes that a test starts. */
   url: string;
   db: Db;
   sql: Sql;
@@ -33,7 +33,7 @@ interface TestDatabaseOptions {
 }
 
 /**
- * A migrated database of its own, cloned from a template that is migrated once. Use one for each test file:
+ * Creates a migrated database, cloned from a template that is migrated once. Use one for each test file:
  * `const t = await createTestDatabase(); after(() => t.close());`
  */
 export async function createTestDatabase(options: TestDatabaseOptions = {}): Promise<TestDatabase> {
@@ -128,7 +128,7 @@ function serverUrl(): Promise<string> {
   return address;
 }
 
-/** The connection stays open as long as this process lives: it keeps the server up. */
+/** The connection stays open for the lifetime of this process, which keeps the server running. */
 function askServer(): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(SERVER_SOCKET);

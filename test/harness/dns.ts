@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import dns from 'dns2';
 
-/** A name server on loopback: the records of the tests and nothing else. */
+/** DNS server on loopback that serves only the records of the tests. */
 export interface TestDns {
-  /** For `DNS_SERVERS`. */
+  /** Address for `DNS_SERVERS`. */
   address: string;
   /** TXT records by name; a record in several parts is sent in several strings. */
   txt: Map<string, (string | string[])[]>;
   /** IPv4 addresses by name. */
   a: Map<string, string[]>;
-  /** Every question is answered by SERVFAIL, or by nothing at all. */
+  /** Fault of every query: SERVFAIL, or no response. */
   fault: 'none' | 'servfail' | 'silent';
-  /** Names that were asked for. */
+  /** Queried names. */
   asked: string[];
   close(): Promise<void>;
 }

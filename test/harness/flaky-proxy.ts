@@ -6,7 +6,7 @@ export interface Cut {
   bytes: number;
   /**
    * `reset`: both sides notice. `vanish`: the client does, the server's side stays open and silent, as when a
-   * telephone changes its network.
+   * phone changes networks.
    */
   how: 'reset' | 'vanish';
 }

@@ -18,7 +18,7 @@ after(async () => {
 const post = (path: string, body = '', signal?: AbortSignal) =>
   request(sink.url + path, { method: 'POST', body, dispatcher: agent, signal: signal ?? null });
 
-test('requests are recorded byte for byte and answered as told', async () => {
+test('requests are recorded byte for byte and get the configured response', async () => {
   sink.reply = (_request, index) => ({ status: 201, headers: { 'x-index': String(index) }, body: 'ok' });
   const response = await post('/hook?a=1', 'body é');
   assert.equal(response.statusCode, 201);
@@ -29,7 +29,7 @@ test('requests are recorded byte for byte and answered as told', async () => {
   assert.deepEqual(seen?.rawBody, Buffer.from('body é'));
 });
 
-test('a client that does not know the authority is refused', async () => {
+test('a client that does not trust the authority is rejected', async () => {
   await assert.rejects(request(sink.url), /certificate/);
 });
 

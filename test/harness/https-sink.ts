@@ -7,14 +7,14 @@ import { gzipSync } from 'node:zlib';
 import { createTestCa, type TestCa } from './certificates.ts';
 import { waitFor } from './wait-for.ts';
 
-/** One request as it arrived. */
+/** Request as received. */
 export interface SinkRequest {
   method: string;
   /** Path and query. */
   path: string;
   headers: IncomingHttpHeaders;
   rawBody: Buffer;
-  /** When its last byte was here: epoch milliseconds with fractions. */
+  /** Time of its last byte: epoch milliseconds with fractions. */
   at: number;
   /** The client's port: equal ports mean the same connection. */
   remotePort: number;
@@ -27,13 +27,13 @@ export interface SinkReply {
   body?: string | Buffer;
   delayMs?: number;
   /**
-   * `hang`: never answers. `reset`: TCP reset instead of an answer. `drip`: status and headers, then a byte
-   * every 50 ms without end. `endless`: a body as fast as the client takes it, without end.
+   * `hang`: never responds. `reset`: TCP reset instead of a response. `drip`: status and headers, then a byte
+   * every 50 ms without end. `endless`: a body as fast as the client reads it, without end.
    */
   fault?: 'hang' | 'reset' | 'drip' | 'endless';
 }
 
-/** Answers that receivers should not give. */
+/** Malicious responses of receivers. */
 export const hostile = {
   nulBytes: (): SinkReply => ({ status: 500, body: Buffer.from('before\0after\0') }),
   /** 1000 times its size once inflated. */
@@ -59,9 +59,9 @@ export interface HttpsSink {
 }
 
 interface SinkOptions {
-  /** One authority may serve several sinks; its owner closes it. Default: one of its own. */
+  /** One authority may serve several sinks; its owner closes it. Default: a separate one. */
   ca?: TestCa;
-  /** Names and addresses of the certificate. */
+  /** Names and IP addresses of the certificate. */
   names?: string[];
   host?: string;
 }

@@ -10,7 +10,7 @@ export function jobWorker({ parts }: Container, name: string): JobWorker {
   return found;
 }
 
-/** Runs what the worker role repeats under this name, once. */
+/** Runs the worker's periodic task of this name once. */
 export async function runTask({ parts }: Container, name: string): Promise<void> {
   const found = parts.flatMap((part) => part.tasks?.() ?? []).find((task) => task.name === name);
   if (found === undefined) throw new Error(`there is no task "${name}"`);

@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '../../src/platform/logger.ts';
 import type { TestResponse } from './response.ts';
 import { routeFinder } from './response-contract.ts';
 
-/** A member with this name holds an amount of money. */
+/** Names of fields that hold an amount of money. */
 const MONEY_NAME =
   /[cC]ents($|[A-Z_])|^(amount|price|revenue|balance|fee|net|gross|mrr|earnings?|turnover)($|[A-Z_])/;
 
@@ -48,7 +48,7 @@ export function allowedMoney(method: string, path: string): readonly string[] {
 /** Values set by a partner are returned unchanged. */
 const PARTNERS_OWN = new Set(['metadata', 'intakeAnswers', 'renderedRequest']);
 
-/** Members that hold an amount, at any depth; null holds none. */
+/** Returns the fields that hold an amount, at any depth; null holds none. */
 export function moneyIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(moneyIn);
   if (typeof value !== 'object' || value === null) return [];
@@ -58,7 +58,9 @@ export function moneyIn(value: unknown): string[] {
   });
 }
 
-/** Fails on an answer with an amount that its endpoint is not to show: every test that asks the API looks for it. */
+/**
+ * Fails on a response with an amount that its endpoint may not show: every test that calls the API checks it.
+ */
 export function moneyCheck(routes: readonly Route[]) {
   const find = routeFinder(routes);
   return (method: string, path: string, answer: TestResponse): void => {

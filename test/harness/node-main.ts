@@ -1,4 +1,4 @@
-/** Another node on the database of a test, in a process that the test kills. Its port goes to the parent. */
+/** Node on the database of a test, in a process that the test kills. It sends its port to the parent. */
 import { startApi } from '../../src/main/api.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';

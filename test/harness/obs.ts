@@ -10,7 +10,7 @@ import { makeClip } from './clip.ts';
 import { freePort } from './platform.ts';
 import { waitFor } from './wait-for.ts';
 
-/** Its configuration, as OBS itself writes it; the address, the key and the clip are filled in. */
+/** Configuration as OBS itself writes it; the URL, the key and the clip are filled in. */
 const CONFIGURATION = join(import.meta.dirname, '../obs');
 /** The one that publishes by WHIP, with all that it needs: a tree for bubblewrap. */
 const TREE = join(import.meta.dirname, '../../.cache/peers/obs-whip');
@@ -31,7 +31,7 @@ export type ObsService =
   | { type: 'rtmp_custom'; server: string; key: string; use_auth: boolean; bwtest: boolean }
   | { type: 'whip_custom'; server: string; bearer_token: string };
 
-/** Why tests with OBS cannot run here, or null. */
+/** Returns the reason why tests with OBS cannot run here, or null. */
 export function obsUnavailableReason(): string | null {
   const programs = ['obs', 'Xvfb', 'dbus-run-session'];
   const missing = programs.filter((name) => spawnSync('which', [name], { stdio: 'ignore' }).status !== 0);

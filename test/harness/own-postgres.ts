@@ -7,13 +7,13 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform
 import { createLogger } from '../../src/platform/logger.ts';
 import { seedCluster } from './cluster.ts';
 
-/** A migrated PostgreSQL server of a test's own, to be frozen and stopped. */
+/** Separate migrated PostgreSQL server, which can be suspended and stopped. */
 export interface OwnPostgres {
   url: string;
-  /** It accepts connections and answers nothing, until `resume`. */
+  /** Makes it accept connections without responding, until `resume`. */
   freeze(): Promise<void>;
   resume(): Promise<void>;
-  /** It refuses connections, until `start`. */
+  /** Makes it refuse connections, until `start`. */
   stop(): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;
@@ -25,7 +25,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const start = (): Promise<EmbeddedPostgres> =>
     startEmbeddedPostgres({ dataDir, log: createLogger('silent'), settings: { fsync: 'off' } });
   let server = await start();
-  // The server takes another port with each start.
+  // The server has another port after each start.
   const way = createWay(() => Number(new URL(server.url).port));
   const address = new URL(server.url);
   address.port = String(await way.open());
@@ -55,7 +55,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   };
 }
 
-/** A port of its own that leads to another one. */
+/** Creates a fixed port that forwards to another one. */
 function createWay(target: () => number) {
   const sockets = new Set<Socket>();
   let port = 0;
@@ -89,7 +89,7 @@ function createWay(target: () => number) {
 async function childrenOf(parent: number): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
-  // The name in parentheses may have anything in it.
+  // The name in parentheses may contain any character.
   return stats
     .map((stat) => /^(\d+) \(.*\) \S (\d+) /s.exec(stat))
     .filter((found) => Number(found?.[2]) === parent)

@@ -1,7 +1,7 @@
 import { headersOf, OWNER_KEY, type RunningPlatform } from './platform.ts';
 import { waitFor } from './wait-for.ts';
 
-/** The fields of a stream that tests look at. */
+/** Fields of a stream used by tests. */
 export interface StreamData {
   id: string;
   streamKey: string | null;
@@ -19,7 +19,7 @@ export interface WebhookData {
   signingSecret: string;
 }
 
-/** The fields of a video that tests look at. */
+/** Fields of a video used by tests. */
 export interface VideoData {
   id: string;
   status: 'UPLOADING' | 'QUEUED' | 'PROCESSING' | 'READY' | 'FAILED';
@@ -47,7 +47,7 @@ export const BROADCAST_EVENTS: readonly string[] = [
 
 /** A partner of the platform: calls the API over HTTP and reads `data`. */
 export interface Partner {
-  /** @throws {Error} with the body, when the answer is not 2xx. */
+  /** @throws {Error} with the body, when the response is not 2xx. */
   call(method: string, path: string, body?: object): Promise<{ data: unknown; status: number }>;
   createStream(input?: object): Promise<StreamData & { streamKey: string }>;
   stream(id: string): Promise<StreamData>;

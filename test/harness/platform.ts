@@ -13,13 +13,16 @@ const ROOT = join(import.meta.dirname, '../..');
 export const OWNER_KEY = 'pk_0123456789abcdef0123456789abcdef01234567';
 const OWNER_EMAIL = 'owner@marquee.localhost';
 
-/** A program of the server as `npm start` runs it: of the bundle, where the bootstrap has made one. */
+/**
+ * Returns the path of a server program as `npm start` runs it: from the bundle, if the bootstrap has built
+ * one.
+ */
 export function serverProgram(name: 'start' | 'cli'): string {
   const { MARQUEE_BUNDLE: bundle } = process.env;
   return bundle === undefined ? join(ROOT, 'src/main', `${name}.ts`) : join(bundle, `${name}.mjs`);
 }
 
-/** None that a system gives to a connection or to who asks for any, so it is still free when it is used. */
+/** Range outside of the system's ephemeral ports, so that a port is still free when it is used. */
 const PORTS = { from: 22_000, to: 32_000 };
 const givenPorts = new Set<number>();
 
@@ -133,7 +136,7 @@ export async function marquee(platform: RunningPlatform, ...args: string[]): Pro
   return JSON.parse(stdout);
 }
 
-/** A key without a practical limit, so that a benchmark measures the program and not its own 429s. */
+/** Creates a key without a practical limit, so that a benchmark measures the program and not its own 429s. */
 export async function unlimitedHeaders(platform: RunningPlatform): Promise<Record<string, string>> {
   const args = `key create --account ${OWNER_EMAIL} --scope FULL_ACCESS --rate-limit 2000000000`;
   const made = await marquee(platform, ...args.split(' '));

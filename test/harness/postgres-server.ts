@@ -18,7 +18,7 @@ import { migrationsHash } from './migrations.ts';
 import { SERVER_FOLDER, SERVER_MEMORY, SERVER_SOCKET } from './paths.ts';
 
 const LINGER_MS = 5000;
-/** Many times of what the tests take, as others need memory, too. */
+/** Many times the memory of the tests, as other programs need memory, too. */
 const ROOM_BYTES = 4 * 2 ** 30;
 
 const lock = await lockOrLeave();
@@ -29,7 +29,7 @@ if (isSeeded) await seedCluster(SERVER_MEMORY);
 const server = await startEmbeddedPostgres({
   dataDir: isInMemory ? SERVER_MEMORY : SERVER_FOLDER,
   log: createLogger('silent'),
-  // Nothing here has to survive a power cut.
+  // Durability settings are off: the data need not survive a power failure.
   settings: {
     fsync: 'off',
     synchronous_commit: 'off',
@@ -68,7 +68,7 @@ function stop(): void {
   });
 }
 
-/** The seed has a migrated database: `database.ts` finds its template and need not make it. */
+/** Creates the template that `database.ts` looks for, by copying the migrated database of the seed. */
 async function makeTemplate(): Promise<void> {
   const admin = postgres(server.url, { max: 1, onnotice: () => {} });
   const source = new URL(server.url).pathname.slice(1);
@@ -86,7 +86,7 @@ function hasRoomInMemory(): boolean {
   }
 }
 
-/** Another server that runs makes this one superfluous; one that is just ending is waited for. */
+/** Exits if another server is running, and waits for one that is stopping. */
 async function lockOrLeave(): Promise<InstanceLock> {
   for (;;) {
     try {

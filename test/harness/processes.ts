@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 
-/** Children of a process, by the words of their command lines. */
+/** Returns the children of a process whose command line contains the text. */
 export function childrenOf(pid: number, words: string): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
   return lines

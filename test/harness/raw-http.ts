@@ -4,10 +4,10 @@ import { recordErrorCode } from './contract-coverage.ts';
 import { TestResponse } from './response.ts';
 import { waitFor } from './wait-for.ts';
 
-/** A bare TCP connection to an HTTP server, for what no client would send. */
+/** Plain TCP connection to an HTTP server, for requests that no client would send. */
 export interface RawSocket {
   write(data: string | Uint8Array): void;
-  /** The next whole answer on this connection. */
+  /** Returns the next complete response on this connection. */
   answer(): Promise<TestResponse>;
   exchange(data: string | Uint8Array): Promise<TestResponse>;
   /** Waits until the server has hung up. */
@@ -52,7 +52,7 @@ export async function openRawSocket(port: number): Promise<RawSocket> {
   };
 }
 
-/** One answer with a Content-Length, or null while it is not whole. */
+/** Parses one response with a Content-Length; null while it is incomplete. */
 function parse(bytes: Buffer): { response: TestResponse; bytes: number } | null {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return null;

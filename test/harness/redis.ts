@@ -8,7 +8,7 @@ import { delimiter, join } from 'node:path';
 import { freePort } from './platform.ts';
 import { waitFor } from './wait-for.ts';
 
-/** A Valkey or Redis server of its own, without persistence. */
+/** Separate Valkey or Redis server, without persistence. */
 export interface TestRedis {
   url: string;
   /** Suspends it during any operation: connections stay open and do not respond. */

@@ -24,15 +24,17 @@ function fits(route: Route, method: string, path: string): boolean {
   return pattern.length === sent.length && pattern.every(same);
 }
 
-/** Which of the endpoints is asked; a literal path is taken before one with a parameter. */
+/**
+ * Returns a function that finds the endpoint of a request; a literal path takes precedence over a parameter.
+ */
 export function routeFinder(routes: readonly Route[]) {
   const ordered = routes.toSorted((a, b) => a.path.split('{').length - b.path.split('{').length);
   return (method: string, path: string) => ordered.find((one) => fits(one, method, path));
 }
 
 /**
- * Fails on an answer that its endpoint does not declare: each test that asks the API is a test of the OpenAPI
- * document as well.
+ * Fails on a response that its endpoint does not declare: each test that calls the API also tests the OpenAPI
+ * document.
  */
 export function assertDeclaredResponse(routes: readonly Route[]) {
   const find = routeFinder(routes);

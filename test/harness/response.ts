@@ -6,7 +6,7 @@ type RawHeaders = Record<string, string | string[] | undefined>;
 
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** One answer of the API, with the checks that most tests make of it. */
+/** Response of the API, with common assertions. */
 export class TestResponse {
   readonly status: number;
   /** Names in lower case; repeated ones joined by a comma. */

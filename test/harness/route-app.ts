@@ -5,7 +5,7 @@ import type { Container } from '../../src/main/container.ts';
 import { noSessions } from './no-sessions.ts';
 import { TestResponse } from './response.ts';
 
-/** The request chain with routes of a test's own, on the parts of a test app; nothing listens. */
+/** Request chain with routes of a test, on the parts of a test app; it does not listen. */
 export interface RouteApp {
   /** `path` is below the base URL. */
   request(

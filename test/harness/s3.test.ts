@@ -58,7 +58,7 @@ test('S3: an object is stored, read in part, described and removed', { skip }, a
   await assert.rejects(client.send(new HeadObjectCommand({ Bucket, Key })), { name: 'NotFound' });
 });
 
-test('S3: a list is sorted and comes in pages', { skip }, async () => {
+test('S3: a list is sorted and paginated', { skip }, async () => {
   const keys = ['list/a', 'list/b/c', 'list/b.d', 'list/e'];
   for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: 'x' }));
   assert.deepEqual(await keysBelow('list/'), keys.toSorted());

@@ -13,7 +13,7 @@ const PROGRAM = join(import.meta.dirname, '../../.cache/peers/s3');
 /** The reason that a skipped test shows. */
 export const NO_S3 = 'no S3 server for the tests; with Go installed type: node scripts/test-tools.mjs s3';
 
-/** An S3 server of its own with one empty bucket; path-style addresses. */
+/** Separate S3 server with one empty bucket; path-style URLs. */
 export interface TestS3 {
   /** `http://127.0.0.1:<port>` */
   endpoint: string;
@@ -82,7 +82,7 @@ export async function startS3(): Promise<TestS3 | null> {
   };
 }
 
-/** Any answer is one: without a signature it is a 403. */
+/** Any response counts: without a signature it is a 403. */
 async function answers(endpoint: string, server: ChildProcess): Promise<boolean> {
   if (server.exitCode !== null) throw new Error(`the S3 server ended with ${server.exitCode}`);
   const response = await fetch(endpoint);

@@ -40,7 +40,7 @@ export interface StripeServer {
   refundThere(paymentIntent: string, amount: number, isBorne?: boolean): string;
   /** Available balance of an account, in cents. */
   available: number;
-  /** Creators' accounts give nothing back. */
+  /** Whether transfers to creators' accounts cannot be reversed. */
   cannotReverse: boolean;
   object(id: string): Thing;
   /** A signed event, ready to be sent. */

@@ -8,7 +8,7 @@ export interface SmallDisk {
   remove(): Promise<void>;
 }
 
-/** A file system of this size; null where nothing can be mounted. */
+/** Mounts a file system of this size; null where mounting is not possible. */
 export async function mountSmall(megabytes: number): Promise<SmallDisk | null> {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-small-'));
   try {

@@ -32,7 +32,7 @@ export async function insertReadyVideo(db: Db, workspaceId: string, columns: Col
   return id;
 }
 
-/** A video that waits for its file, unless told. @returns its id. */
+/** Inserts a video that waits for its file, by default. @returns its ID. */
 export async function insertVideo(db: Db, workspaceId: string, columns: Columns = {}): Promise<string> {
   const { created_at: at } = columns;
   const id = newId('vid', at === undefined ? systemClock : new TestClock(new Date(at).getTime()));

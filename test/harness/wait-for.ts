@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 interface UntilOptions {
   /** Maximum time on an idle machine; default 5000. */
   timeoutMs?: number;
-  /** Pause between two looks, default 10. */
+  /** Pause between two checks, default 10. */
   intervalMs?: number;
   /** Name of the condition; a function is called when the time is up. */
   message?: string | (() => string);
@@ -16,11 +16,7 @@ const PATIENCE = 3;
 
 type Falsy = false | null | undefined | 0 | '';
 
-/**
- * Waits until `look` returns something truthy and returns that. A look that throws counts as "not yet".
- *
- * @throws {Error} with `message` and the last error of `look`, when the time is up.
- */
+/** Waits until `look` returns a truthy value and returns it. A call that throws counts as "not yet". */
 export async function waitFor<T>(
   look: () => T | Promise<T>,
   options: UntilOptions = {},

@@ -1,4 +1,4 @@
-/** A node in a process of its own, which a test kills. Its address goes to the parent. */
+/** Node in a separate process, which a test kills. It sends its URL to the parent. */
 import { startTestNode } from './node.ts';
 
 const node = await startTestNode({ databaseUrl: process.argv[2] ?? '' });

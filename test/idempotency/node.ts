@@ -23,7 +23,7 @@ const Thing = Type.Object({
   ms: Type.Optional(Type.Integer()),
 });
 
-/** A table of the tests' own, with names that are unique. */
+/** Creates a table for the tests, with unique names. */
 export async function createThings(db: Db): Promise<void> {
   await sql`create table thing (name text primary key, made_at timestamptz not null default now())`.execute(
     db,
@@ -89,7 +89,7 @@ function endings({ db, events, bus }: Container): Record<string, (name: string) 
   };
 }
 
-/** Names of things whose provider is away. */
+/** Name of things whose provider is unavailable. */
 const AWAY = 'away';
 
 /** Defines a route whose handler calls an external service and inserts a row for each operation. */

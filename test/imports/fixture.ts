@@ -6,7 +6,7 @@ import { file, type Source, startSource } from './source.ts';
 
 export type ImportFixture = Awaited<ReturnType<typeof startImportFixture>>;
 
-/** The application, a worker that does imports and nothing else, and a server of files. */
+/** Starts the application, a worker that only runs imports, and a file server. */
 export async function startImportFixture(env: Record<string, string> = {}) {
   const app = await startTestApp({ env: { FETCH_ALLOW_PRIVATE: '127.0.0.0/8', ...env } });
   const source: Source = await startSource();
@@ -24,7 +24,7 @@ export async function startImportFixture(env: Record<string, string> = {}) {
     },
     /** Jobs that wait for their next try need not wait. */
     hurry: () => container.sql`update job set run_after = now() where state = 'waiting' and fence > 0`,
-    /** Answers requests for this path with a file. @returns its address. */
+    /** Serves a file at this path. @returns its URL. */
     served(path: string, ...options: Parameters<typeof file>): string {
       source.answers.set(path, file(...options));
       return source.url + path;

@@ -24,7 +24,7 @@ export interface FileOptions {
   length?: number;
   ranges?: boolean;
   type?: string;
-  /** Between two pieces of 16 KiB. */
+  /** Pause between two chunks of 16 KiB. */
   pauseMs?: number;
   /** Bytes after which sending stalls while the connection stays open. */
   stallAfter?: number;
@@ -32,7 +32,7 @@ export interface FileOptions {
 
 const PIECE = 16 * 1024;
 
-/** Serves bytes as servers do, with the faults that are asked for. */
+/** Serves bytes like a common server, with the requested faults. */
 export function file(bytes: () => Buffer, options: FileOptions = {}): Answer {
   const { etag, cutAfter = Number.POSITIVE_INFINITY, ranges = true, type = 'video/mp4', pauseMs } = options;
   const { stallAfter = Number.POSITIVE_INFINITY } = options;

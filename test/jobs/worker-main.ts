@@ -1,4 +1,4 @@
-/** A worker in its own process, which a test kills: it reports its runs, which wait for their signal. */
+/** Worker in a separate process, which a test kills: it reports its runs, which wait for their signal. */
 import { startJobWorkers } from '../../src/jobs/worker.ts';
 import { type LabelRun, labelJob, openQueue } from './fixture.ts';
 

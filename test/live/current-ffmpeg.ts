@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const CURRENT_FFMPEG_DIR = join(import.meta.dirname, '../../.cache/peers/ffmpeg-current');
 export const CURRENT_FFMPEG = join(CURRENT_FFMPEG_DIR, 'ffmpeg');
 
-/** Why tests with it are skipped; false when they are not. */
+/** Reason why tests with it are skipped, or false. */
 export const NO_CURRENT_FFMPEG = existsSync(CURRENT_FFMPEG)
   ? false
   : 'no current ffmpeg; with Python installed type: node scripts/test-tools.mjs ffmpeg-current';

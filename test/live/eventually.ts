@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits until `probe` gives something other than null, undefined or false; throws after `timeoutMs`. */
+/** Waits until `probe` returns something other than null, undefined or false; throws after `timeoutMs`. */
 export async function eventually<T>(
   what: string,
   probe: () => T | null | undefined | false | Promise<T | null | undefined | false>,

@@ -1,6 +1,6 @@
 import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 
-/** The ffmpeg of the PATH, asked once for all tests of a file. */
+/** The ffmpeg of the PATH, inspected once for all tests of a file. */
 export const testFfmpeg = await openFfmpeg('ffmpeg');
 
 /** Capabilities of the oldest supported version. */

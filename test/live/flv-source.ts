@@ -13,7 +13,7 @@ export interface FlvSourceOptions {
   extraArgs?: string[];
 }
 
-/** A stand-in for the ingest: every reader gets a live FLV of its own, made in real time. */
+/** Stand-in for the ingest: every reader gets a separate live FLV, generated in real time. */
 export interface FlvSource {
   feed(this: void, session: unknown, reader: Writable): void;
   /** Changes what the next reader gets. */

@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/kernel/clock.ts';
 import type { IngestStats } from '../../src/media/contract/index.ts';
 
-/** Figures of a good signal. */
+/** Returns the statistics of a good signal. */
 export function ingestStats(changes: Partial<IngestStats> = {}): IngestStats {
   return {
     sessionId: 'a',

@@ -1,4 +1,7 @@
-/** For scripts in a page: gives the sections of an offer longer names than browsers do, and theirs back to the answer. */
+/**
+ * Page script that gives the sections of an offer longer names than browsers do, and restores them in the
+ * answer.
+ */
 export const NAMES = `
 window.named = (sdp, name) => sdp
   .replace(/^a=mid:/gm, (line) => line + name)

@@ -4,7 +4,7 @@ import { createPartner, type Partner } from '../harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../harness/platform.ts';
 import { type Publisher, startPublisher } from '../rtmp/publisher.ts';
 
-/** One node with the media role and one without, which share nothing but the database and the key. */
+/** One node with the media role and one without, which share only the database and the key. */
 export interface TwoNodes {
   media: RunningPlatform;
   partner: Partner;
@@ -12,9 +12,9 @@ export interface TwoNodes {
   streamId: string;
   /** Encoder that publishes to it. */
   encoder: Publisher;
-  /** A new encoder, at the media node or another one. */
+  /** Starts a new encoder, at the media node or another one. */
   publish(to?: RunningPlatform): void;
-  /** The answer to a player, of the node without the media role. */
+  /** Sends a player's request to the node without the media role. */
   get(path: string): Promise<{ status: number; text: string; bytes: Buffer }>;
   /** Reads a metric of `api` or `media` by its name and labels; 0 if it is missing. */
   metric(node: 'api' | 'media', name: string): Promise<number>;

@@ -24,7 +24,7 @@ export async function buyer(
   const customer = await events.transaction((tx) =>
     payments.customerFor(tx, workspaceId, { email, name: 'Grace' }),
   );
-  /** The card that they gave last for later charges. */
+  /** Card that the buyer last saved for later charges. */
   let saved: PaymentMethod | null = null;
   /** @param card null: the saved one. */
   const begin = (card: string | null, more: Partial<NewCharge> = {}): Promise<PendingCharge> =>

@@ -135,7 +135,7 @@ function errorCodeOf(answer: TestResponse): string | null {
 async function keyOf(email: string, scope: Scope, permissions: readonly Permission[]): Promise<string> {
   const { container } = fixture.app;
   const { id, key } = await container.apiKeys.create({ email, scope: 'FULL_ACCESS', mode: 'test' });
-  // Some of these are refused at minting, and may be there from before.
+  // Some of these can no longer be minted, but older keys may have them.
   await container.sql`update api_key set scope = ${scope}, permissions = ${[...permissions]} where id = ${id}`;
   return key;
 }
@@ -149,7 +149,7 @@ describe('permissions', () => {
     assert.ok(moneyRoutes().length >= 12);
   });
 
-  test('every kind of key is let in or refused at every one of them, by the right code', async () => {
+  test('every kind of key is allowed or rejected by every money endpoint with the correct code', async () => {
     const { email } = await fixture.person();
     for (const [scope, permissions] of KEYS) {
       const key = await keyOf(email, scope, permissions);
@@ -163,7 +163,7 @@ describe('permissions', () => {
     }
   });
 
-  test('the session of the owner is let in everywhere but where the operator is, who is let in there', async () => {
+  test('the owner’s session is allowed everywhere except on operator endpoints, which allow the operator', async () => {
     const owner = await fixture.person();
     const email = `${newId('usr')}@example.com`;
     await fixture.app.container.accounts.create({ email, password: PASSWORD, verified: true, role: 'ADMIN' });
@@ -195,7 +195,7 @@ describe('amounts', () => {
     }
   });
 
-  test('no event has a member for one, nor words about one, but for prices', () => {
+  test('events contain no amounts in fields or texts, except prices', () => {
     for (const { type, data, sample, notice } of fixture.app.container.catalogue.definitions) {
       const words = notice?.words(sample);
       assert.deepEqual(moneyIn(sample), [], type);
@@ -204,7 +204,7 @@ describe('amounts', () => {
     }
   });
 
-  test('the check of every answer finds one at any depth, and lets nothing pass for being null elsewhere', () => {
+  test('the response check finds amounts at any depth, and ignores nulls, metadata and similar names', () => {
     assert.deepEqual(moneyIn({ a: [{ feeCents: 0 }], amountCents: null, sizeBytes: 4 }), ['feeCents']);
     assert.deepEqual(moneyIn({ revenue: { net: 5 }, metadata: { price: '5' } }), ['revenue', 'net']);
     assert.deepEqual(moneyIn({ network: 1, feed: 2, priceless: 3, percentOff: 4 }), []);

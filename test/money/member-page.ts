@@ -4,7 +4,7 @@ import { runTask } from '../harness/modules.ts';
 
 /** Returns browser actions on the member page of a creator. @param base its path. */
 export function memberPage(appOf: () => TestApp, base: () => string) {
-  /** @param on the node that is asked. */
+  /** @param on node that receives the request. */
   const ask = (path: string, cookie = '', on = appOf()) =>
     fetch(`${on.url}${path}`, { headers: { cookie }, redirect: 'manual' });
 

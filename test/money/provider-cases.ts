@@ -15,13 +15,13 @@ export type Card = 'PAYS' | 'DECLINED';
 /** One provider and its test environment. */
 export interface ProviderUnderTest {
   provider(): PaymentProvider;
-  /** A charge of 1000 cents, whose buyer has such a card. */
+  /** Creates a charge request of 1000 cents, whose buyer has such a card. */
   request(card: Card): Promise<ChargeRequest>;
   /** Requests a renewal of 1000 cents with a saved card. */
   renewal(card: Card): Promise<SavedChargeRequest>;
   /** Completes the provider's page, to which an ACTION has led. */
   onThePage(ref: string, card: Card): void | Promise<void>;
-  /** Why the case of this name cannot be tried with it. */
+  /** Returns the reason why the provider cannot run a case, or false. */
   skip?(name: string): string | false;
 }
 
@@ -78,7 +78,7 @@ const handle = ({ key, workspaceId, accountRef }: ChargeRequest) => ({
   ref: null,
 });
 
-/** Asks, and does what the buyer does. @returns what became of it. */
+/** Charges, and performs the buyer's part. @returns the outcome. */
 async function pay(
   under: ProviderUnderTest,
   asked: ChargeRequest,

@@ -170,7 +170,7 @@ export async function stock(
   };
   const video = () =>
     insertVideo(database.db, workspaceId, { visibility: 'PURCHASE', price_cents: 700, status: 'READY' });
-  // One who has saved a card, and has chosen it for nothing.
+  // A member who has saved a card, and has not chosen it for any subscription.
   const who = { email: BUYERS[0], name: null };
   const { id } = await events.transaction((tx) => payments.customerFor(tx, workspaceId, who));
   const given = await sales.cards.collect(id, SAVED);
@@ -326,7 +326,7 @@ async function useCard(world: PaymentsSimulation, shelf: Catalog, id: string): P
   await subscriptions.useSavedCard(shelf.workspaceId, id);
 }
 
-/** A member who is present may pay for this subscription with the card that they saved. */
+/** Chooses the saved card of a present member for this subscription. */
 async function chooseSaved(
   world: PaymentsSimulation,
   { workspaceId, chosen }: Catalog,
@@ -341,7 +341,7 @@ function pick<T>(list: readonly T[], of: number): T | undefined {
   return list[of % Math.max(1, list.length)];
 }
 
-/** Oldest first; ended ones too, which are to refuse. */
+/** Returns the IDs, oldest first, including ended ones, for which actions must be rejected. */
 async function idsOf(
   world: PaymentsSimulation,
   shelf: Catalog,

@@ -44,7 +44,7 @@ interface Deps {
 
 const unasked = () => Promise.reject(new Error('no test asks for this'));
 
-/** Bookings have sequences of their own. */
+/** Bookings have separate sequences. */
 const bookings = {
   offer: unasked,
   make: unasked,

@@ -76,7 +76,7 @@ const CREATOR = { do: 'creator', of: 0, crash: null } as const;
 
 /** Known abuses by strangers and creators, always tested first. */
 export const ATTACKS: [Action[]][] = [
-  // A membership that a stranger began for nothing is switched to a dear tier.
+  // A membership that a stranger started for free is switched to an expensive tier.
   [
     [
       { do: 'stranger', tier: 0, buyer: 0, with: 'free code', crash: null },
@@ -84,7 +84,7 @@ export const ATTACKS: [Action[]][] = [
       { do: 'days', days: 31, crash: null },
     ],
   ],
-  // A stranger pays under the address of a member, whose membership is renewed then.
+  // A stranger pays with a member's email, whose membership is then renewed.
   [
     [
       { ...BUYS, tier: 0 },
@@ -112,7 +112,9 @@ export const ATTACKS: [Action[]][] = [
   ],
 ];
 
-/** Plays a sequence in a workspace of its own, lets everything come to rest, and looks whether all is whole. */
+/**
+ * Plays a sequence in a separate workspace, lets all work finish, and asserts that the state is consistent.
+ */
 export async function play(world: PaymentsSimulation, sequence: readonly Action[]): Promise<void> {
   const { test: workspaceId } = await insertAccount(world.database.db);
   world.hints.length = 0;
@@ -138,7 +140,7 @@ export async function play(world: PaymentsSimulation, sequence: readonly Action[
 interface Scene extends PaymentsSimulation {
   workspaceId: string;
   customerId: string;
-  /** Null where nothing is to be sold. */
+  /** Null if nothing is sold. */
   shelf: Catalog | null;
 }
 
@@ -208,7 +210,7 @@ async function charge(
   await payments.settle(paymentId);
 }
 
-/** The card that a customer gave last. */
+/** Returns the card that a customer last saved. */
 async function savedCard({ db }: PaymentsSimulation['database'], customerId: string) {
   const row = await db
     .selectFrom('payment')

@@ -1,4 +1,7 @@
-/** Settles a payment in a process of its own, which is killed when the provider has answered and nothing is written. */
+/**
+ * Settles a payment in a separate process, which is killed after the provider's response, before the result
+ * is stored.
+ */
 import { createPayments } from '../../src/features/commerce/payments/index.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';

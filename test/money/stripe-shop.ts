@@ -9,7 +9,7 @@ import { type StripeServer, startStripeServer } from '../harness/stripe-server.t
 import { memberPage } from './member-page.ts';
 import { checkoutClient, type Shop } from './shop.ts';
 
-/** A creator whose account with Stripe is complete. */
+/** Creator with a complete Stripe account. */
 export type StripeShop = Shop & { accountRef: string };
 
 interface Signed {
@@ -17,7 +17,9 @@ interface Signed {
   signature: string;
 }
 
-/** A platform in live mode that is paid through Stripe, and what buyers, partners and Stripe do there. */
+/**
+ * Starts a platform in live mode with Stripe payments, and returns actions of buyers, partners and Stripe.
+ */
 export async function startStripeShop(clock: TestClock) {
   const stripe: StripeServer = await startStripeServer(() => clock.ms());
   const env = {
@@ -64,7 +66,7 @@ export async function startStripeShop(clock: TestClock) {
   /** Advances the clock until Stripe can be queried about a payment again. */
   const pause = () => clock.advance(3000);
 
-  /** The buyer comes back from Stripe's page. @returns where they are led to. */
+  /** Returns from Stripe's page. @returns the redirect target. */
   async function comeBack(checkoutId: string): Promise<string | null> {
     pause();
     const answer = await fetch(`${app.url}/checkout/${checkoutId}/return`, { redirect: 'manual' });

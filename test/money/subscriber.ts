@@ -3,7 +3,7 @@ import type { TestApp } from '../harness/app.ts';
 import type { TestAccount } from '../harness/factories.ts';
 import { buyer } from './buyer.ts';
 
-/** A creator in test mode with tiers, and those who subscribe to them. */
+/** Creates a creator in test mode with tiers and subscribers. */
 export async function creator(app: TestApp, given?: TestAccount) {
   const account = given ?? (await app.createAccount());
   const { key } = await app.createKey({ account, mode: 'test' });
@@ -88,7 +88,7 @@ export async function creator(app: TestApp, given?: TestAccount) {
   };
   const memberCount = async (tierId: string) =>
     (await call('GET', `/tiers/${tierId}`)).assertOk(200).at('data.memberCount');
-  /** Kinds of the mails to an address, the oldest first. */
+  /** Returns the kinds of the emails to an address, oldest first. */
   const mails = async (email: string) => {
     const rows = await app.container.db
       .selectFrom('mail')

@@ -1,4 +1,7 @@
-/** Where subscriptions are tried: with and without summer time, of half and quarter hours. */
+/**
+ * Time zones for tests of subscriptions: with and without daylight saving time, with half-hour and
+ * quarter-hour offsets.
+ */
 export const ZONES = [
   'UTC',
   'Europe/Berlin',

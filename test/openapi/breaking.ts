@@ -7,7 +7,7 @@ import { isJson } from '../../src/http/openapi/json.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PROGRAM = join(ROOT, '.cache/peers/oasdiff');
-/** Where a release keeps its document: `openapi-0.2.0.json`. */
+/** Folder with the document of each release: `openapi-0.2.0.json`. */
 const RELEASES = join(ROOT, 'docs/releases');
 
 export const NO_OASDIFF = 'oasdiff is not there; with Go installed type: node scripts/test-tools.mjs oasdiff';
@@ -21,7 +21,7 @@ export interface Breaking {
 }
 
 const ERROR_LEVEL = 3;
-/** A mere warning of the tool; but docs/guides/versioning.md promises that no member goes. */
+/** Only a warning of the tool, but docs/guides/versioning.md promises that no field is removed. */
 const PROMISED: readonly unknown[] = ['response-optional-property-removed'];
 
 /** Returns the breaking changes between two documents, by oasdiff, which ignores additions. */

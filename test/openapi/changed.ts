@@ -1,11 +1,14 @@
 import { isJson, type Json } from '../../src/http/openapi/json.ts';
 import { publishedReleases, type Release } from '../../src/kernel/release.ts';
 
-/** Words for people: a client does not notice them. */
+/** Descriptive texts, which do not affect clients. */
 const PROSE = new Set(['description', 'summary', 'title', 'example', 'examples', 'x-source']);
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
 
-/** Endpoints that are new in the later document, gone from it, or take or answer something else: `GET /streams`. */
+/**
+ * Returns the endpoints that are new or missing in the later document, or whose request or response differs:
+ * `GET /streams`.
+ */
 export function changedEndpoints(earlier: Json, later: Json): string[] {
   const [before, after] = [operations(earlier), operations(later)];
   const names = new Set([...before.keys(), ...after.keys()]);
@@ -46,7 +49,7 @@ function plain(value: unknown, document: Json, within: readonly string[]): unkno
   );
 }
 
-/** Members of a shape: one of them may be called as words are. */
+/** Normalizes the fields of a shape, sorted by name; a field may be named like a descriptive keyword. */
 function named(properties: unknown, document: Json, within: readonly string[]): unknown {
   if (!isJson(properties)) return properties;
   return Object.entries(properties)
@@ -81,7 +84,7 @@ export function compareVersions(a: string, b: string): number {
   return a.localeCompare(b, 'en', { numeric: true });
 }
 
-/** Published ones come first, in the order of their versions and days. */
+/** Reports whether published releases come first, ordered by version and date. */
 export function isInOrder(releases: readonly Release[]): boolean {
   const days = publishedReleases(releases).map(({ date }) => date);
   const versions = releases.map(({ version }) => version);

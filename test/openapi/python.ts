@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const PEERS = join(import.meta.dirname, '../../.cache/peers');
 
-/** Why a peer in Python cannot be run; null when it can. */
+/** Returns the reason why a Python tool cannot be run; null if it can. */
 export function pythonPeerUnavailableReason(peer: string): string | null {
   if (existsSync(join(PEERS, peer))) return null;
   return `${peer} is not there; with Python installed type: node scripts/test-tools.mjs ${peer}`;

@@ -48,7 +48,7 @@ describe('schemathesis', { skip }, () => {
       folder,
     );
 
-  test('finds no answer that the document does not declare', async () => {
+  test('schemathesis finds no undeclared response', async () => {
     const { text, failed } = await run([
       'not_a_server_error',
       'status_code_conformance',
@@ -74,7 +74,7 @@ describe('schemathesis', { skip }, () => {
   });
 });
 
-/** The refusals of a report, below the headline of their operation. */
+/** Returns the rejections in a report, with the operation of their headline. */
 function findRejections(report: string): { operation: string; answer: string }[] {
   const found: { operation: string; answer: string }[] = [];
   let operation = '';

@@ -1,5 +1,5 @@
-// Reads what the video of a page shows and plays, in a script that runs before those of the page. The shapes that
-// the content may have (width by height) are in `contentAspects`.
+// Reads the video and audio of a page, in a script that runs before those of the page. The possible aspect
+// ratios of the content (width by height) are in `contentAspects`.
 const INTERVAL_MS = 100;
 const COLUMNS = 8;
 const ROWS = 3;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { make, TURNED, withMatrix } from '../transcode/sources.ts';
 
 /**
- * A file whose frames show their number in blocks, and whose audio has another pitch in each second
+ * File whose frames show their number in blocks, and whose audio has another pitch in each second
  * (`numbered-frames.js` reads both).
  */
 export interface OddFile {
@@ -12,7 +12,7 @@ export interface OddFile {
   isHd: boolean;
   /** Frame shown at a time, where each has 1/25 s. */
   frameAt(sec: number): number;
-  /** Second whose pitch is heard at a time; null for silence. */
+  /** Returns the second whose pitch is heard at a time; null for silence. */
   toneAt(sec: number): number | null;
   /** Width by height of the content without bars at a time. */
   aspectAt(sec: number): number;
@@ -94,13 +94,13 @@ function tones({ fromSec, lengthSec }: Span, channels = 1): string[] {
   return ['-f', 'lavfi', '-i', `aevalsrc='${waves}':s=48000:d=${lengthSec}${layout}`];
 }
 
-/** Joins files by a list, as they are. */
+/** Joins files by a list without changes. */
 async function concatenate(dir: string, pieces: readonly string[], name: string): Promise<string> {
   await writeFile(`${dir}/${name}.txt`, pieces.map((piece) => `file '${piece}'\n`).join(''));
   return make(dir, '-f', 'concat', '-safe', '0', '-i', `${dir}/${name}.txt`, '-c', 'copy', name);
 }
 
-/** A WebM of pieces of equal length that are 4:3 and portrait in turn. */
+/** Creates a WebM of segments of equal length, alternately 4:3 and portrait. */
 async function makeReshaped(dir: string, name: string, pieceSec: number): Promise<string> {
   const count = LENGTH_SEC / pieceSec;
   const pieces = await Promise.all(
@@ -129,7 +129,7 @@ const PLAIN = {
   aspectAt: () => aspectOf(LANDSCAPE),
 };
 
-/** A file whose last segment has one frame in all renditions; VP8, so that none is a copy. */
+/** File whose last segment has one frame in all renditions; VP8, so that no rendition is a copy. */
 export const ONE_FRAME_MORE: OddFile = {
   ...PLAIN,
   name: 'one-frame-more.webm',

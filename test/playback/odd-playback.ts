@@ -60,7 +60,7 @@ export function testPlayback(files: readonly OddFile[] = ODD_FILES): void {
         const playable = await (await fetch(early.playbackUrl ?? '')).text();
         await withTab(media, file, async (page) => {
           const url = `${media.platform.url}/watch/${id}`;
-          // A player that begins now keeps this playlist.
+          // A player that starts now continues to use this playlist.
           await page.route('**/master.m3u8*', (route) => route.fulfill({ body: playable }));
           const first = await playVideo(page, { file, url, viewport: file.isHd ? LARGE_HD : LARGE });
           assert.deepEqual(first.difference(heightsIn(playable)), new Set());
@@ -157,7 +157,7 @@ async function waitForEnd(page: Page, { lengthSec }: OddFile): Promise<void> {
   assertNear(endSec, lengthSec, LENGTH_TOLERANCE_SEC, 'the end');
 }
 
-/** Returns the readings of all seconds; what a busy machine has not shown in time is played again. */
+/** Returns the readings of all seconds; seconds missed by a busy machine are played again. */
 async function readEverySecond(page: Page, file: OddFile): Promise<Reading[]> {
   let readings: Reading[] = [];
   let unread: number | undefined;
@@ -179,7 +179,7 @@ async function readEverySecond(page: Page, file: OddFile): Promise<Reading[]> {
   return readings;
 }
 
-/** The first second without a frame of its own or without a steady tone. */
+/** Returns the first second without a frame or without a steady tone. */
 function unreadSecond(file: OddFile, readings: readonly Reading[]): number | undefined {
   return secondsOf(file).find((second) => {
     const read = readings.filter(({ sec }) => Math.floor(sec) === second);

@@ -4,7 +4,7 @@ import type { AudioPlan, RenditionFiles, RungPlan } from '../../src/media/contra
 
 type Plan = RungPlan | AudioPlan;
 
-/** Files of a rendition with nothing in them, in `<outDir>/<name>`. */
+/** Writes the files of an empty rendition in `<outDir>/<name>`. */
 export async function writeRendition(
   outDir: string,
   plan: Plan,

@@ -1,6 +1,6 @@
 import type { SourceInfo } from '../../src/media/contract/index.ts';
 
-/** Ten seconds of 1080p30 with stereo, whose top rung is encoded. */
+/** Returns a source of ten seconds of 1080p30 with stereo, whose top rung is encoded. */
 export function fakeSource(): SourceInfo {
   return {
     durationSec: 10,

@@ -53,9 +53,9 @@ export interface FakeTranscoder extends Transcoder {
   heights: number[];
   /** Duration of renditions; null for that of the source. */
   measuredSec: number | null;
-  /** The heights that `plan` was asked for. */
+  /** Maximum heights passed to `plan`. */
   tops: number[];
-  /** Instead of nothing, before the function writes its files. */
+  /** Behavior before the function writes its files; none by default. */
   before: Partial<Record<Method, Behaviour>>;
 }
 
@@ -195,7 +195,10 @@ interface Options {
   chunkMinSec?: number;
 }
 
-/** The processing with real jobs, events and files on a database of its own, and a transcoder that the test leads. */
+/**
+ * Opens the processing with real jobs, events and files on a separate database, and a transcoder controlled
+ * by the test.
+ */
 export async function openProcessing(options: Options = {}) {
   const database = await createTestDatabase();
   const queue = await openQueue(database.url, [...processingJobs, transcribeJob]);
@@ -276,7 +279,7 @@ export async function openProcessing(options: Options = {}) {
     scratchDir,
     /** Transactions of the processing that were undone. */
     failedWrites: () => failedWrites,
-    /** Videos whose first rung became playable, in that order. */
+    /** Videos whose first rung became playable, in order. */
     playable,
     find,
     start(slots = 1): void {
@@ -286,9 +289,9 @@ export async function openProcessing(options: Options = {}) {
       await workers?.stop();
       workers = null;
     },
-    /** Makes other nodes known to the processing. */
+    /** Registers another node. */
     addNode: (slots: number) => createTranscodeNode({ db, clock: systemClock }, slots).heartbeat(),
-    /** A video whose original has just been stored. */
+    /** Adds a video whose original has just been stored. */
     async addVideo({ plan = 'VIP', mode = 'live' }: { plan?: Plan; mode?: 'live' | 'test' } = {}) {
       const account = await insertAccount(db, { plan });
       const workspaceId = account[mode];

@@ -8,7 +8,7 @@ import { newId } from '../../src/kernel/ids.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import type { ProcessingRig } from './fixture.ts';
 
-/** Another file for a READY video, which has just been stored. @returns its key. */
+/** Stores a replacement file for a READY video. @returns its key. */
 export async function replace({ events, store, intake, find }: ProcessingRig, id: string): Promise<string> {
   const { workspace_id: workspaceId, revision } = await find(id);
   return events.transaction(async (tx, append) => {

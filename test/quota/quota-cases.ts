@@ -6,7 +6,7 @@ import { waitFor } from '../harness/wait-for.ts';
 import { connectRoom, createRoom, joinRoom, mintToken, type RoomClient } from '../rooms/client.ts';
 import { copyUpload } from '../uploads/fixture.ts';
 
-/** An account whose requests go to the nodes of the platform in turn. */
+/** Account whose requests alternate between the nodes of the platform. */
 export interface Customer {
   account: TestAccount;
   key: string;
@@ -16,13 +16,15 @@ export interface Customer {
   guests: RoomClient[];
 }
 
-/** One way to take a place of a plan. */
+/** Case of using up a quota of a plan. */
 export interface QuotaCase {
   name: string;
   plan: Plan;
   /** Error codes of the rejection, if other than `QUOTA_EXCEEDED`. */
   refusals?: readonly string[];
-  /** Takes all places but the last. @returns what asks for that one: `taken`, or how it was refused. */
+  /**
+   * Uses all places except the last. @returns a function that requests the last: `taken`, or the error code.
+   */
   fill(customer: Customer): Promise<(number: number) => Promise<string>>;
 }
 
@@ -39,7 +41,7 @@ async function outcome(answer: Promise<TestResponse>): Promise<string> {
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** A POST that takes one place, with another body for each number. */
+/** Returns the case of a POST that uses one place, with a different body for each number. */
 function posts(plan: Plan, places: number, path: string, body: (number: number) => object): QuotaCase {
   return {
     name: `POST ${path}`,
@@ -90,7 +92,7 @@ const broadcasts: QuotaCase = {
   },
 };
 
-/** Encoders and bridges, for the same places. */
+/** Encoders and bridges share the same places. */
 const encoders: QuotaCase = {
   name: 'a publish, and POST /bridges',
   plan: 'FREE',
@@ -177,7 +179,7 @@ export const QUOTA_CASES: Readonly<Record<ResourceKey, readonly QuotaCase[]>> = 
       events: [],
     })),
   ],
-  // The one that asks is the first.
+  // The calling key is the first one.
   API_KEYS: [posts('FREE', PLANS.FREE.apiKeys - 1, '/me/api-keys', (number) => ({ name: `Key ${number}` }))],
   INTEGRATION_DOMAINS: [
     posts('STAR', PLANS.STAR.integrationDomains, '/me/integration-domains', (number) => ({

@@ -54,7 +54,7 @@ function citationsOf({ path, text }: { path: string; text: string }): Citation[]
 
 const anchors = new Map<string, ReadonlySet<string>>();
 
-/** The anchors that GitHub makes of a document's headings. */
+/** Returns the anchors that GitHub generates for a document's headings. */
 function anchorsOf(path: string): ReadonlySet<string> {
   const known = anchors.get(path);
   if (known !== undefined) return known;
@@ -106,7 +106,7 @@ test('every source file that a document names is there', { skip }, () => {
 const FOREIGN =
   /\b[Cc]ontract,? (section )?§?\d|\bthe contract, section|§|(?<![\w/-])(api|architecture|delivery|media|partner-api|peers|rooms-ui|style)\.md\b|\bC(?!23\.)\d+\.\d+\b/;
 
-test('nothing cites a document that a reader of the repository does not have', { skip }, () => {
+test('no file cites a document that is missing from the repository', { skip }, () => {
   for (const text of ['contract 6.3', 'Contract, section 5', '`api.md` C3.1', '(media.md 2)', 'see C0.18']) {
     assert.match(text, FOREIGN, 'the pattern finds what it should');
   }

@@ -23,11 +23,11 @@ const LAYERS = [
 /** Kind of test: property test, test that runs separately, or long form. */
 const KINDS = ['property', 'alone', 'full'];
 
-/** File to the reason why it has another name. */
+/** Files with another name, and the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/platform/db/tables.generated.ts': 'written by a program, which its name says to whoever edits it',
 };
-/** Declarations that stand elsewhere, and why. */
+/** Declarations in other files, and the reason. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'src/features/video/uploads/tus.ts':
     'the tus endpoint: a protocol outside the base URL, whose creations are as a route',

@@ -76,7 +76,7 @@ function lockedPackages(): Record<string, Locked> {
   return lock.packages;
 }
 
-// npm leaves out builds that its registry did not have, and npm ci then refuses the lock file everywhere.
+// npm omits builds missing from its registry, and npm ci then rejects the lock file everywhere.
 test('the lock file has the builds for every system', () => {
   const packages = lockedPackages();
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>

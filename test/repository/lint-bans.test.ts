@@ -117,7 +117,7 @@ const BANS: Ban[] = [
   { name: 'non-null assertions', says: /noNonNullAssertion/, bad: ['export const n = (x?: string) => x!;'] },
 ];
 
-/** Round n holds the nth text of every ban, each at a path of its own and at the path where it is allowed. */
+/** Round n contains the nth text of every ban, at a banned path and at the allowed one. */
 const rounds: Finding[][] = [];
 before(async () => {
   for (let n = 0; n < Math.max(...BANS.map((ban) => ban.bad.length)); n += 1) {
@@ -134,7 +134,7 @@ before(async () => {
 });
 
 for (const [index, ban] of BANS.entries()) {
-  test(`lint refuses ${ban.name}`, () => {
+  test(`lint rejects ${ban.name}`, () => {
     for (const [n, text] of ban.bad.entries()) {
       const found = (path: string | undefined) =>
         (rounds[n] ?? []).filter((finding) => finding.path === path && ban.says.test(finding.message));

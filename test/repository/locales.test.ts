@@ -7,7 +7,7 @@ import { RESOURCE_KEYS } from '../../src/kernel/plans.ts';
 
 const DASHBOARD = join(import.meta.dirname, '../../web/dashboard');
 const LANGUAGES = ['en', 'de'];
-/** Attributes that people read or hear. */
+/** Attributes that are visible or read by screen readers. */
 const SPOKEN = new Set([
   'label',
   'title',
@@ -37,12 +37,12 @@ const trees = sources.map((path) => ({
   tree: ts.createSourceFile(path, readFileSync(join(DASHBOARD, path), 'utf8'), ts.ScriptTarget.Latest, true),
 }));
 
-/** An area's pages speak the words of the area, everything else those of the shell. */
+/** Returns the namespace of a file: pages of an area use that of the area, all others that of the shell. */
 function namespaceOf(path: string): string {
   return /^pages\/([^/]+)\//.exec(path)?.[1] ?? 'app';
 }
 
-/** `a.b` of every text in a file of words. */
+/** Returns the keys of all texts in a translation file, as `a.b`. */
 function flatten(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [path];
   return Object.entries(value).flatMap(([key, inner]) =>
@@ -79,7 +79,7 @@ function usesIn(path: string, tree: ts.SourceFile): { uses: Use[]; opaque: strin
   return { uses, opaque };
 }
 
-/** Words between tags, and in attributes that are read out. */
+/** Returns literal text between tags, and in attributes that screen readers read. */
 function bareWords(path: string, tree: ts.SourceFile): string[] {
   const found: string[] = [];
   const isWords = (text: string) => /\p{L}{2}/u.test(text) && !NAMES.has(text.trim());
@@ -97,14 +97,14 @@ function bareWords(path: string, tree: ts.SourceFile): string[] {
 
 const read = trees.map(({ path, tree }) => usesIn(path, tree));
 const uses = read.flatMap((one) => one.uses);
-/** Looked up by the code of an error, which the API chooses. */
+/** Looked up by the error code of the API. */
 uses.push({ namespace: 'app', key: 'error.', isPrefix: true, at: 'app/error-message.ts' });
 
 const namespaces = readdirSync(join(DASHBOARD, 'locales/en')).map((name) => name.replace(/[.]json$/, ''));
 /** `key_one` and `key_other` are the forms of `key`. */
 const base = (key: string) => key.replace(/_(zero|one|two|few|many|other)$/, '');
 
-test('every language has the words of every other', () => {
+test('every language has the keys of every other', () => {
   assert.ok(namespaces.length > 2);
   for (const language of LANGUAGES) {
     assert.deepEqual(
@@ -121,7 +121,7 @@ test('every language has the words of every other', () => {
   }
 });
 
-test('every key that is asked for is there', () => {
+test('every used key exists', () => {
   assert.ok(uses.length > 50);
   const missing = uses.filter(({ namespace, key, isPrefix }) => {
     const words = namespaces.includes(namespace) ? wordsOf('en', namespace).map(base) : [];
@@ -130,7 +130,7 @@ test('every key that is asked for is there', () => {
   assert.deepEqual(missing, []);
 });
 
-test('every key that is there is asked for', () => {
+test('every existing key is used', () => {
   const unused = namespaces.flatMap((name) =>
     wordsOf('en', name)
       .map(base)
@@ -154,7 +154,7 @@ test('keys are literals, so that this test can read them', () => {
   );
 });
 
-test('an area asks for its own words', () => {
+test('an area uses only its own keys', () => {
   const wrong = trees.flatMap(({ path, tree }) => {
     const found: string[] = [];
     walk(tree, (node) => {
@@ -168,7 +168,7 @@ test('an area asks for its own words', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('no component has words of its own', () => {
+test('no component contains literal text', () => {
   const sample = ts.createSourceFile(
     'a.tsx',
     '<p title="Hello">There</p>',
@@ -183,7 +183,7 @@ test('no component has words of its own', () => {
   );
 });
 
-test('every resource of a plan has words', () => {
+test('every resource of a plan has a translation', () => {
   for (const language of LANGUAGES) {
     const words = wordsOf(language, 'limits');
     const missing = RESOURCE_KEYS.filter((key) => !words.includes(`resource.${key}`));

@@ -20,7 +20,7 @@ const READS = [
 ];
 const BUDGET = /\b(?:READ_BUDGETS|ReadBudget|ReadMeter)\b/;
 
-/** Files that read from a network without a budget of their own, and why. */
+/** Files that read from a network without a budget, and the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'src/media/ffmpeg/process.ts': 'reads the output of our own programs',
   'src/media/ingest/embedded-rtmp.ts': 'accepts connections, which ingest/rtmp/connection.ts reads',
@@ -100,7 +100,7 @@ test('every file of the media that reads from a network has a budget, or a reaso
   );
 });
 
-test('no exception is left for a file that has a budget, or reads nothing', () => {
+test('no exception remains for a file that has a budget or reads nothing', () => {
   const needless = Object.keys(EXCEPTIONS).filter((path) => {
     const source = sources.find((one) => one.path === path)?.source ?? '';
     return !isReader(source) || hasBudget(source);

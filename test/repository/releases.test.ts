@@ -15,7 +15,7 @@ const keptAt = (await lastRelease()) ?? '';
 const kept = read(keptAt);
 const keptVersion = /(\d+\.\d+\.\d+)\.json$/.exec(basename(keptAt))?.[1] ?? '';
 
-test('what changes of an endpoint is seen, wherever it stands, and words are no change', () => {
+test('changes of an endpoint are detected at any depth, and descriptions are ignored', () => {
   const thing = (properties: object) => ({
     paths: {
       '/things': {
@@ -29,7 +29,7 @@ test('what changes of an endpoint is seen, wherever it stands, and words are no 
   const before = thing({ id: { type: 'string' } });
   assert.deepEqual(changedEndpoints(before, words), []);
   assert.deepEqual(changedEndpoints(before, thing({ id: { type: 'integer' } })), ['GET /things']);
-  // A member that happens to have the name of a word.
+  // A field named like a descriptive keyword.
   const titled = thing({ id: { type: 'string' }, title: { type: 'string' } });
   assert.deepEqual(changedEndpoints(before, titled), ['GET /things']);
   const grown = { ...before, paths: { ...before.paths, '/more': { put: {} } } };

@@ -79,7 +79,7 @@ test('a table is written only by its owner', () => {
   assert.deepEqual(strangers, [], 'let the owner write it, by a function that it is asked for');
 });
 
-test('a table of another folder is read by a function of its owner, but for a few joins', () => {
+test('tables of another folder are read only by functions of their owner, except for listed joins', () => {
   const foreign = sources.flatMap(({ folder, reads }) =>
     [...reads].filter((table) => OWNERS[table] !== folder).map((table) => `${folder} reads ${table}`),
   );

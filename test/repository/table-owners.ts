@@ -137,11 +137,14 @@ export const OWNERS: Readonly<Record<string, string>> = {
 export interface CrossFeatureRead {
   reader: string;
   tables: readonly string[];
-  /** Why it does not go through a function of the owner. */
+  /** Reason why it does not use a function of the owner. */
   reason: string;
 }
 
-/** Joins with tables of others: each is one statement whose rows the owner could only give one by one. */
+/**
+ * Joins with tables of other features: each is one statement whose rows the owner could only return one by
+ * one.
+ */
 export const CROSS_FEATURE_READS: readonly CrossFeatureRead[] = [
   {
     reader: 'features/insight/summary',

@@ -9,7 +9,7 @@ import { freePort } from '../harness/platform.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
-/** Why tests with nginx as a destination cannot run here; false when they can. */
+/** Reason why tests with nginx as a destination cannot run here, or false. */
 export const NO_NGINX_RTMP = spawnSync('sh', ['-c', `nginx -v && test -f ${MODULE}`], { stdio: 'ignore' })
   .status
   ? 'needs nginx with its rtmp module (apt-get install nginx libnginx-mod-rtmp)'
@@ -25,7 +25,7 @@ export interface RtmpServer {
   kill(signal: NodeJS.Signals): void;
 }
 
-/** nginx as a destination; keys that begin with `no` are refused. It ends with the test. */
+/** Starts nginx as a destination; it rejects keys that begin with `no`. It ends with the test. */
 export async function startNginxRtmp(
   t: Pick<TestContext, 'after'>,
   given: { port?: number } = {},
@@ -89,11 +89,7 @@ export function countFrames(input: string, seconds: number, format: string[] = [
 }
 const PROGRESS = ['-f', 'null', '-progress', 'pipe:1', '-'];
 
-/**
- * A TCP server that does as told with each connection; it ends with the test.
- *
- * @param secured its certificate; without one it speaks in plain.
- */
+/** Starts a TCP server with a handler for each connection; it ends with the test. */
 export async function startTcp(
   t: TestContext,
   onConnection: (socket: Socket) => void,
@@ -126,7 +122,10 @@ export function startTlsFront(t: TestContext, secured: TlsOptions, port: number)
   return startTcp(t, handOn, secured);
 }
 
-/** A listener of libsrt (of ffmpeg's), with these options; it is called again after each refusal. It ends with the test. */
+/**
+ * Starts an SRT listener of ffmpeg's libsrt with these options; it is restarted after each rejection. It ends
+ * with the test.
+ */
 export async function startSrtListener(t: TestContext, options: string): Promise<string> {
   const port = await freePort();
   const url = `srt://127.0.0.1:${port}`;

@@ -3,7 +3,7 @@ import type { TestApp } from '../harness/app.ts';
 import type { TestClock } from '../harness/clock.ts';
 import { ingestSession, insertAccount, type TestAccount } from '../harness/factories.ts';
 
-/** A stream of an account of its own with a restream of two targets. */
+/** Stream of a separate account with a restream of two targets. */
 export interface Run {
   account: TestAccount;
   streamId: string;
@@ -24,7 +24,7 @@ export interface Runs {
   say(one: Run, index: number, state: PushReport['state'], more?: Partial<PushReport>): Promise<void>;
 }
 
-/** Restreams whose media plane is the test. */
+/** Returns actions on restreams, with the test as the media plane. */
 export function restreamRuns(app: TestApp, clock: TestClock): Runs {
   async function run(more: object = {}, settings: object = {}): Promise<Run> {
     const account = await insertAccount(app.container.db, { plan: 'VIP' });

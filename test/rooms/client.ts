@@ -6,7 +6,7 @@ type Message = Record<string, unknown> & { type: string };
 
 /** Client of a room, by a WebSocket of the package `ws`. */
 export interface RoomClient {
-  /** All that came, in its order. */
+  /** Messages received, in order. */
   messages: Message[];
   /** Close code and reason of the connection. */
   closed: { code: number; reason: string } | null;
@@ -16,9 +16,9 @@ export interface RoomClient {
   next(type: string, fits?: (message: Message) => boolean): Promise<Message>;
   /** @returns the close code. */
   end(): Promise<number>;
-  /** Reads nothing from now on, not even that it is closed; it can still send. */
+  /** Stops reading, including the close; it can still send. */
   deafen(): void;
-  /** Breaks the connection off without a word. */
+  /** Drops the connection without a close frame. */
   cut(): void;
   close(): Promise<void>;
 }
@@ -88,7 +88,7 @@ export async function mintToken(app: TestApp, key: string, roomId: string, body:
   return made.assertOk(201).string('data.token');
 }
 
-/** Comes in by a fresh token and waits for the welcome, or for `waiting`. */
+/** Joins with a new token and waits for the welcome, or for `waiting`. */
 export async function joinRoom(
   app: TestApp,
   key: string,

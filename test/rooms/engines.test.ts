@@ -32,7 +32,7 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** An engine that a test runs on, and how it is taken away. */
+/** Engine under test, with its cleanup. */
 interface Bench {
   engine: RoomEngine;
   close(): Promise<void>;
@@ -141,7 +141,7 @@ describe('the Janus engine', { skip: lack ?? false }, () => {
     await bench.close();
   });
 
-  test('it runs shut in: its own user, its own files, the loopback, and no more rights than it needs', async () => {
+  test('Janus runs isolated: its own user, its own files, the loopback, and minimal privileges', async () => {
     const { pid, port, folder } = await bench.link();
     const status = await readFile(`/proc/${pid}/status`, 'utf8');
     const entry = (name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(status)?.[1];
@@ -272,7 +272,7 @@ const OFFER = [
 
 const isAlive = (pid: number) => existsSync(`/proc/${pid}`);
 
-/** Addresses on which a process takes TCP connections, as /proc writes them. */
+/** Returns the addresses on which a process listens for TCP, in the format of /proc. */
 async function listeners(pid: number): Promise<string[]> {
   const descriptors = await readdir(`/proc/${pid}/fd`);
   const targets = await Promise.all(

@@ -17,7 +17,7 @@ export interface JanusApp {
 /** @param firstPort the first of 100 UDP ports that no other test uses. */
 export async function startJanusApp(firstPort: number): Promise<JanusApp> {
   const dir = await mkdtemp(join(tmpdir(), 'janus-app-'));
-  // Or Janus, which has a user of its own, would work elsewhere and leave a folder there.
+  // Otherwise Janus, which runs as a separate user, would work elsewhere and leave a folder there.
   await chmod(dir, 0o755);
   const linkFile = join(dir, 'janus.json');
   const janus = startJanus({

@@ -39,7 +39,7 @@ describe('offers for Janus', { skip: NO_JANUS }, () => {
   });
   after(() => janus.close());
 
-  /** Sends an offer by the gateway. @returns what the media server answers, or the code of the refusal. */
+  /** Sends an offer through the gateway. @returns the answer of the media server, or the error code. */
   async function publish(client: RoomClient, sdp: string, sources: object): Promise<string> {
     const from = client.messages.length;
     client.send({ type: 'signal', data: { op: 'publish', sdp, sources } });
@@ -118,7 +118,7 @@ describe('offers for Janus', { skip: NO_JANUS }, () => {
     await host.close();
   });
 
-  test('an offer keeps the sections of the one before', async () => {
+  test('an offer keeps the sections of the previous one', async () => {
     const host = await enter('host', 'HOST');
     const [audio, video] = [section(['a=sendonly']), section(['a=sendonly'], { kind: 'video', mid: '1' })];
     const sources = { 0: 'MICROPHONE', 1: 'CAMERA' };

@@ -2,7 +2,7 @@ import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browse
 import { createPartner, type Partner } from '../harness/partner.ts';
 import { freePort, type RunningPlatform, startPlatform } from '../harness/platform.ts';
 
-/** A platform whose Janus carries rooms, publishes by WHIP and viewers by WHEP, and a browser with a camera. */
+/** Platform with Janus for rooms, WHIP publishers and WHEP viewers, and a browser with a camera. */
 export interface JanusPlatform {
   platform: RunningPlatform;
   browser: TestBrowser;

@@ -12,7 +12,7 @@ export interface StubPerson {
 /** Stub of a LiveKit server for the platform: it records the calls, and tracks who is in which room. */
 export interface LivekitStub {
   env: { LIVEKIT_URL: string; LIVEKIT_API_KEY: string; LIVEKIT_API_SECRET: string };
-  /** As `<method> <room> <identity>`. */
+  /** Calls received, as `<method> <room> <identity>`. */
   calls: string[];
   /** Number of participant list requests, by room. */
   looks: Map<string, number>;
@@ -68,7 +68,7 @@ export async function startLivekitStub(): Promise<LivekitStub> {
   return stub;
 }
 
-/** As JSON of Twirp; null: there is none. */
+/** Returns the response in the JSON of Twirp; null if there is none. */
 function answerOf(
   rooms: LivekitStub['people'],
   method: string,

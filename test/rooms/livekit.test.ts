@@ -34,7 +34,7 @@ test('mutes are enforced by the server, media recover with LiveKit, and only peo
   const events: RoomEngineEvent[] = [];
   engine.onEvent((event) => events.push(event));
   const studio = await openStudio({ browser, engine });
-  // Longer, in bytes, than what LiveKit takes for an identity.
+  // Longer, in bytes, than LiveKit allows for an identity.
   const his = 'Bob𝄞'.repeat(32);
   const [ada, bob] = [await studio.enter('ada'), await studio.enter(his)];
   await Promise.all([ada.publish('CAMERA', 'MICROPHONE'), bob.publish('CAMERA')]);
@@ -108,7 +108,7 @@ const INTRUDER = `(async () => {
   };
 })()`;
 
-test('a viewer sends nothing, and a mute holds against older tokens, later tracks and false sources', {
+test('a viewer cannot send, and a mute applies to older tokens, later tracks and false sources', {
   skip,
 }, async (t) => {
   const { engine, server, close } = await openLivekit();
@@ -167,7 +167,7 @@ test('a viewer sends nothing, and a mute holds against older tokens, later track
   assert.equal(await sentBy('eve'), undefined);
 });
 
-/** Joins from a page with a client of its own, sends, and asks for all that there is. */
+/** Joins from a page with a separate client, sends, and subscribes to everything. */
 async function intrude(ref: string, { page }: Guest, { url, token }: { url: string; token: string }) {
   const state = () => page.evaluate('window.intruder.state()') as Promise<[allowed: number, denied: number]>;
   await page.evaluate(`(async () => {
@@ -194,7 +194,7 @@ async function intrude(ref: string, { page }: Guest, { url, token }: { url: stri
   await page.evaluate('window.intruder.leave()');
 }
 
-/** Joins past the gateway, by the page's own script. @returns when LiveKit has ended it. */
+/** Joins without the gateway, by the page's own script. @returns when LiveKit has ended the connection. */
 async function comeBack(page: Page, data: { url: string; token: string }): Promise<void> {
   const manifest = JSON.parse(await readFile(join(WEB, 'manifest.json'), 'utf8'));
   await page.evaluate(`(async () => {
@@ -240,7 +240,7 @@ describe('the platform with LiveKit', { skip }, () => {
     await waitFor(async () => (await frames(page)) > before + 5, { timeoutMs: 15_000, message: 'pictures' });
   };
 
-  test('people on two nodes meet by the join page under its policy, and a kick holds at LiveKit too', async () => {
+  test('people on two nodes meet on the join page under its policy, and a kick also applies at LiveKit', async () => {
     const id = await createRoom(app, key);
     const enter = async (at: TestApp, identity: string, role: string, devices: string[]) => {
       const token = await mintToken(app, key, id, { identity, role, name: identity });

@@ -41,7 +41,7 @@ export async function lackOfRecordedLivekit(): Promise<string | null> {
   return lack ?? (devices.length === 0 ? 'needs a network device beside the loopback' : null);
 }
 
-/** Where Janus can send to it. */
+/** Returns a location for LiveKit whose network device Janus can send to. */
 export function onJanusNetwork(): Place {
   const [device] = devices;
   return device === undefined ? LOOPBACK : { host: '127.0.0.1', device };
@@ -61,7 +61,7 @@ export interface TestLivekit {
 interface Place {
   /** Host to which browsers connect. */
   host: string;
-  /** The network device, and its address, where media come and go. */
+  /** Network device for media, and its address. */
   device: { name: string; address: string };
 }
 
@@ -115,7 +115,7 @@ async function freeUdpPort(): Promise<number> {
   return port;
 }
 
-/** An engine on a server of its own, which tells it what happens. */
+/** Opens an engine with a separate server, which sends it events. */
 export async function openLivekit(place = LOOPBACK): Promise<{
   engine: RoomEngine;
   server: TestLivekit;

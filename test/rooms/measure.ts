@@ -19,7 +19,10 @@ export async function flashesIn(path: string, box: string): Promise<number[]> {
   return risesOf(found.map(([, sec, level]) => [Number(sec), Number(level) > 150]));
 }
 
-/** When something begins to be heard, in seconds. @param frequency of the tone, so that others are not heard. */
+/**
+ * Returns the times in seconds at which a tone begins. @param frequency of the tone, so that others are
+ * ignored.
+ */
 export async function beepsIn(path: string, frequency = 1000): Promise<number[]> {
   const filter = `bandpass=f=${frequency}:w=100,silencedetect=n=-35dB:d=0.2`;
   const log = await logOf(['-i', path, '-vn', '-af', filter]);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A frame as an encoder makes it, with its time. */
+/** Frame from an encoder, with its time. */
 export interface CodedFrame {
   ms: number;
   data: Buffer;
@@ -63,13 +63,13 @@ export async function beeps(path: string, source: Source): Promise<CodedFrame[]>
       path,
     ],
   ]);
-  // The first two hold the header and the tags.
+  // The first two packets contain the header and the tags.
   return oggPackets(await readFile(path))
     .slice(2)
     .map((data, index) => ({ ms: index * 20, data }));
 }
 
-/** RFC 3533; no packet of these files goes over a page. */
+/** Reads Ogg packets (RFC 3533); no packet of these files spans pages. */
 function oggPackets(ogg: Buffer): Buffer[] {
   const packets: Buffer[] = [];
   for (let at = 0; at + 27 <= ogg.length; ) {
@@ -90,7 +90,7 @@ function oggPackets(ogg: Buffer): Buffer[] {
 
 /** Network conditions between participant and recorder. */
 export interface TransportConditions {
-  /** When the first frame was made, epoch milliseconds. */
+  /** Time of the first frame, epoch milliseconds. */
   startMs: number;
   /** Network delay of each packet. */
   delayMs?: (index: number) => number;
@@ -111,7 +111,7 @@ interface Sent {
 const MTU = 1100;
 const EXTENSION_ID = 3;
 
-/** Writes what Janus would have recorded. */
+/** Writes a recording in the format of Janus. */
 export async function writeMjr(
   path: string,
   codec: 'vp8' | 'opus',
@@ -121,7 +121,7 @@ export async function writeMjr(
   const rate = codec === 'vp8' ? 90 : 48;
   const faster = 1 + (way.driftPpm ?? 0) / 1e6;
   const arrivals: Sent[] = [];
-  // Both begin anywhere, and wrap soon.
+  // Both counters start at an arbitrary value, and soon wrap around.
   let sequence = 65_500;
   for (const { ms, data } of frames) {
     const timestamp = (4_294_900_000 + Math.round(ms * rate * faster)) % 2 ** 32;

@@ -85,7 +85,7 @@ describe('the mute of a host at Janus', { skip: NO_JANUS }, () => {
         const from = count(name);
         await waitFor(() => count(name) > from + 5, { timeoutMs: 10_000, message: `packets of ${name}` });
       },
-      /** Nothing of it for half a second, while others arrive. */
+      /** Waits until nothing of it arrives for half a second, while other tracks do. */
       async stops(name: string) {
         let last = -1;
         const isStill = () => {
@@ -105,7 +105,7 @@ describe('the mute of a host at Janus', { skip: NO_JANUS }, () => {
   const offerOf = (page: Page, ...kinds: string[]) =>
     page.evaluate<string>(`offer(${JSON.stringify(kinds)})`);
 
-  /** @returns the answer, or the code of the refusal. */
+  /** @returns the answer, or the error code. */
   async function send(client: RoomClient, sdp: string, sources: object): Promise<string> {
     const from = client.messages.length;
     client.send({ type: 'signal', data: { op: 'publish', sdp, sources } });

@@ -45,7 +45,7 @@ let browser: TestBrowser;
  */
 export async function tryRecording(t: TestContext, engine: 'janus' | 'livekit'): Promise<void> {
   dir = await mkdtemp(join(tmpdir(), 'room-recording-'));
-  // Or Janus, which has a user of its own, would work elsewhere and leave a folder there.
+  // Otherwise Janus, which runs as a separate user, would work elsewhere and leave a folder there.
   await chmod(dir, 0o755);
   browser = await launchBrowser(FAKE_DEVICES);
   t.after(async () => {
@@ -202,7 +202,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
     ['red', 'blue'],
     JSON.stringify(changes),
   );
-  // Active speaker from their first word on.
+  // The speaker is active from their first word on.
   const [begun] = await beepsIn(speaker.path, VOICES.bob);
   const changed = changes[1]?.sec ?? 0;
   assert.ok(Math.abs((begun ?? 0) - changed) <= 0.6, `bob speaks at ${begun} and is large at ${changed}`);

@@ -4,6 +4,6 @@ import { tryRecording } from './recorded-room.ts';
 
 const skip = (await lackOfRecordedLivekit()) ?? false;
 
-test('who is there and who comes later are recorded where LiveKit carries the room', { skip }, (t) =>
+test('current and later participants are recorded with LiveKit as the room engine', { skip }, (t) =>
   tryRecording(t, 'livekit'),
 );

@@ -56,14 +56,14 @@ export interface StudioOptions {
   iceServers?: object[];
   /** Options of every page. */
   page?: OpenOptions;
-  /** Where the pages are served. Default: a free port of 127.0.0.1. */
+  /** Address of the pages. Default: a free port of 127.0.0.1. */
   address?: { host: string; port: number };
 }
 
-/** A room with the least gateway there can be: what a browser and the engine tell each other is handed on. */
+/** Room with a minimal gateway, which forwards messages between browser and engine. */
 export interface Studio {
   enter(identity: string, permissions?: Partial<RoomPermissions>, by?: TestBrowser): Promise<Guest>;
-  /** As a host does it: the engine lets go, and the gateway too. */
+  /** Removes a participant like a host: from the engine and the gateway. */
   kick(identity: string): Promise<void>;
   ref: string;
   close(): Promise<void>;
@@ -185,7 +185,7 @@ function guestOf(identity: string, page: Page, close: () => Promise<void>): Gues
   };
 }
 
-/** The page, its script, and the browser's half of the engines as it is in the repository. */
+/** Serves the page, its script, and the client engines of the repository. */
 async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const path = new URL(request.url ?? '/', 'http://studio').pathname;
   const [, name] = /^\/client\/([a-z-]+\.ts)$/.exec(path) ?? [];

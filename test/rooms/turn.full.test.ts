@@ -38,7 +38,7 @@ function lackOf(): string | false {
 const lack = lackOf();
 before(() => {
   if (lack !== false) return;
-  // The namespace knows one address: there is no route to that of the media server.
+  // The namespace knows one address and has no route to that of the media server.
   ip('link', 'add', DEVICE, 'type', 'veth', 'peer', 'name', 'out', 'netns', NAMESPACE);
   ip('address', 'add', `${NEAR}/30`, 'dev', DEVICE);
   ip('link', 'set', DEVICE, 'up');
@@ -94,7 +94,7 @@ async function openJanus(device: string): Promise<Bench> {
   };
 }
 
-/** @param ways what the one behind the wall is connected by, each of its connections. */
+/** @param ways candidate types of the connections of the participant behind the firewall. */
 async function seeAndHear(t: TestContext, { engine, close }: Bench, ways: readonly string[]): Promise<void> {
   t.after(close);
   const [device = { name: '', address: '' }] = devices;

@@ -12,7 +12,7 @@ export interface UdpCanaries {
   heard: string[];
 }
 
-/** One on each of the machine's own addresses, until the test ends. */
+/** Opens one socket on each of the machine's own addresses, until the test ends. */
 export async function openTraps(t: TestContext): Promise<UdpCanaries> {
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const hosts = own.filter(({ family }) => family === 'IPv4').map(({ address }) => address);

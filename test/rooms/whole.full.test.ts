@@ -32,7 +32,7 @@ after(async () => {
   await sink?.close();
 });
 
-/** Starts a platform that a browser reaches by its public address. */
+/** Starts a platform that browsers reach by its public URL. */
 async function start(
   t: TestContext,
   more: { dataDir?: string; isLivekit?: boolean; environment?: Record<string, string> } = {},
@@ -56,7 +56,7 @@ async function start(
   t.after(() => platform.stop());
 }
 
-/** @returns `data` of the answer. */
+/** @returns `data` of the response. */
 async function call(method: string, path: string, body?: object): Promise<Record<string, unknown>> {
   const response = await fetch(`${platform.api}${path}`, {
     method,
@@ -71,7 +71,7 @@ async function call(method: string, path: string, body?: object): Promise<Record
 const press = (page: Page, name: string) =>
   page.getByRole('button', { name, exact: true }).last().click(SLOW);
 
-/** Comes in by the page, with a camera and a microphone that are not real. */
+/** Joins on the page, with a fake camera and microphone. */
 async function enter(roomId: string, name: string, role: string): Promise<Page> {
   const { url } = await call('POST', `/rooms/${roomId}/tokens`, { identity: name, name, role });
   const { page } = await browser.open(String(url), { permissions: ['camera', 'microphone'] });

@@ -5,7 +5,7 @@ const AUDIO_CHUNK_STREAM = 4;
 /** A message header that repeats the one before (type 3). */
 const REPEATED = 0xc0 | AUDIO_CHUNK_STREAM;
 
-/** One audio message, and `count - 1` more whose headers have one byte. */
+/** Returns one audio message, and `count - 1` more with one-byte headers. */
 function repeated(payload: Buffer, count: number): Buffer {
   const message = { type: MessageType.audio, streamId: MEDIA_STREAM, timestamp: 0, payload };
   const first = encodeMessage(message, 128, AUDIO_CHUNK_STREAM);

@@ -47,7 +47,7 @@ export class RtmpClient {
     });
   }
 
-  /** A TCP connection with nothing sent. */
+  /** Opens a TCP connection without sending anything. */
   static async open(port: number, options: { tls?: boolean } = {}): Promise<RtmpClient> {
     const socket = options.tls
       ? connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false })
@@ -116,7 +116,7 @@ export class RtmpClient {
     return this.replies().find(matches) ?? null;
   }
 
-  /** Waits until the condition holds; it is looked at after everything the server sends. */
+  /** Waits until the condition holds; it is checked after everything the server sends. */
   async until(condition: () => boolean, ms = 5000): Promise<void> {
     const deadline = performance.now() + ms;
     while (!condition()) {

@@ -1,4 +1,4 @@
-/** An engine in a process of its own, for tests that measure its memory or prove that it lives. */
+/** Engine in a separate process, for tests that measure its memory or check that it is alive. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { systemClock } from '../../src/kernel/clock.ts';

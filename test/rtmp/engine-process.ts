@@ -7,12 +7,12 @@ export interface EngineProcess {
   port: number;
   /** Resident memory after a garbage collection. */
   rssBytes(): Promise<number>;
-  /** Ports of loopback that give the publishes that have started, in their order. */
+  /** Loopback ports that serve the started publishes, in order. */
   readPorts: number[];
   alive(): boolean;
 }
 
-/** Runs `engine-main.ts`; it ends with the test. Good keys are those of `ingest.ts`. */
+/** Runs `engine-main.ts`; it ends with the test. Valid keys are those of `ingest.ts`. */
 export async function startEngineProcess(t: TestContext): Promise<EngineProcess> {
   const child = fork(new URL('engine-main.ts', import.meta.url), { execArgv: ['--expose-gc'] });
   t.after(async () => {

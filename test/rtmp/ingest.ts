@@ -90,11 +90,11 @@ export async function grantByName(request: PublishRequest) {
   return prefix === 'key' && stream ? { streamId: `str_${stream}`, maxHeight: 1080, maxFps: 60 } : null;
 }
 
-/** The answers to a publish. */
+/** Response codes to a publish. */
 export const STARTED = 'NetStream.Publish.Start';
 export const REFUSED = 'NetStream.Publish.BadName';
 
-/** A raw client whose publish has been accepted; it goes with the test. */
+/** Returns a raw client whose publish has been accepted; it ends with the test. */
 export async function openPublisher(t: TestContext, port: number, key: string): Promise<RtmpClient> {
   const client = await RtmpClient.connected(port);
   t.after(() => client.destroy());

@@ -11,7 +11,7 @@ export const videoHeader = (record: string): Buffer => Buffer.from(`1700000000${
 /** An AAC sequence header. */
 export const audioHeader = (config: string): Buffer => Buffer.from(`af00${config}`, 'hex');
 
-/** An AVC frame of `bytes` bytes in all; its content means nothing to a decoder. */
+/** Returns an AVC frame of `bytes` bytes in all; it cannot be decoded. */
 export function videoFrame(keyframe: boolean, bytes = 100): Buffer {
   const frame = Buffer.alloc(Math.max(9, bytes));
   frame.set([keyframe ? 0x17 : 0x27, 1, 0, 0, 0]);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 export interface PublisherOptions {
-  /** `rtmp://host:port/live/<stream key>`, or any address that ffmpeg's flv muxer can write to. */
+  /** `rtmp://host:port/live/<stream key>`, or any URL that ffmpeg's flv muxer can write to. */
   url: string;
   /** Seconds of media after which it ends (a clean unpublish); endless without it. */
   seconds?: number;

@@ -28,7 +28,7 @@ export interface TapeOptions {
   sampleRate?: number;
   /** Video codec options; H.264 Baseline by default. */
   codec?: string[];
-  /** One that writes what an older one cannot. */
+  /** ffmpeg that writes formats which an older one cannot. */
   ffmpeg?: string;
 }
 
@@ -79,11 +79,11 @@ export class TapePublisher {
   readonly #clocks: Record<Track, Clock>;
   #tape: Tape;
   #next: Tape | null;
-  /** When the tape began, and the place in it. */
+  /** Start time of the tape, and the position in it. */
   #tapeAtMs = 0;
   #index = 0;
 
-  /** @param stampMs of the first frame. @throws {Error} when the publish is refused. */
+  /** @param stampMs timestamp of the first frame. @throws {Error} when the publish is rejected. */
   static async start(url: { port: number; key: string }, tape: Tape, stampMs = 0): Promise<TapePublisher> {
     const client = await RtmpClient.connected(url.port);
     client.setChunkSize(CHUNK_BYTES);

@@ -2,7 +2,7 @@ import type { IngestEndReason, IngestSession } from '../../src/media/contract/in
 import type { TestApp } from '../harness/app.ts';
 import { ingestSession, streamEvents } from '../harness/factories.ts';
 
-/** A stream and what an encoder and its creator do with it. */
+/** Creates a stream, and returns actions of its encoder and its creator. */
 export async function createEncoderStream(app: TestApp, key: string, settings: object = {}) {
   const { signals } = app.container;
   const created = await app.request('POST', '/streams', { key, body: { title: 'x', ...settings } });

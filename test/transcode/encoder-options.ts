@@ -9,7 +9,7 @@ const run = promisify(execFile);
 /** Options that ffmpeg itself reads for an output. */
 const OF_FFMPEG = new Set(['c', 'tag']);
 
-/** Names of options, and of those with words for values their words. */
+/** Returns the names of options, and for those with named values the values. */
 function optionsIn(help: string): Map<string, Set<string>> {
   const options = new Map<string, Set<string>>();
   let words = new Set<string>();

@@ -11,8 +11,8 @@ export interface FakeHardware {
 }
 
 /**
- * An ffmpeg that has NVENC: a program that encodes in software what the hardware is asked for. It is known by the profile
- * of its H.264, which is Baseline.
+ * Creates an ffmpeg that claims to have NVENC: a program that encodes in software instead of hardware. It is
+ * identified by its H.264 profile, which is Baseline.
  *
  * @returns its path, in `dir`.
  */

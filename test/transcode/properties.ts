@@ -27,12 +27,12 @@ const AUDIO_FRAME_SEC = 1024 / 48_000;
 const LEVEL_TOLERANCE = 14;
 const EDGE_TOLERANCE = 22;
 const IN_STEP_SEC = 0.025;
-/** Half of the frames of a lower rendition may be left out. */
+/** A lower rendition may drop half of the frames. */
 const SMALL = { width: 32, height: 18 };
 
 interface Track {
   rendition: RenditionFiles;
-  /** When each packet begins, in seconds. */
+  /** Start time of each packet, in seconds. */
   times: number[];
   /** Matrix, levels, primaries and transfer of a video, as a player reads them. */
   color: string;
@@ -136,7 +136,7 @@ function pixelAt({ rendition, bytes }: Track, frame: number, x: number, y: numbe
   return [...bytes.subarray(at, at + 3)];
 }
 
-/** Each frame shows what the source shows at its time, give or take a frame. */
+/** Asserts that each frame shows the content of the source at its time, within a frame. */
 function assertPictures(generated: GeneratedSource, track: Track): void {
   const { rendition, times } = track;
   const sourceSec = 1 / rateOf(generated);
@@ -169,7 +169,7 @@ const LOUD = 1200;
 /** Distance within which a switch cannot be distinguished from the beginning or the end. */
 const EDGE_SEC = 0.05;
 
-/** When the tone begins or ends, in seconds. */
+/** Returns the times at which the tone begins or ends, in seconds. */
 function switchesOf({ times, bytes }: Track): number[] {
   const switches: number[] = [];
   let isOn: boolean | null = null;
@@ -231,7 +231,7 @@ function assertOneLength({ source, tracks }: Made): void {
   }
 }
 
-/** Asserts what docs/decisions/transcoding.md promises of the renditions of one source. */
+/** Asserts the promises of docs/decisions/transcoding.md for the renditions of one source. */
 async function assertProperties(dir: string, generated: GeneratedSource): Promise<void> {
   const made = await makeRenditions(dir, await makeSource(dir, generated));
   assertOneLength(made);
@@ -255,7 +255,7 @@ export function testProperties(list: readonly GeneratedSource[]): void {
     dir = await mkdtemp(join(tmpdir(), 'properties-'));
   });
   after(() => rm(dir, { recursive: true, force: true }));
-  // Pieces that sources share are made by the first that needs them.
+  // Segments that sources share are encoded by the first that needs them.
   describe('generated sources', { concurrency: 1 }, () => {
     for (const generated of list)
       test(`renditions agree: ${Object.values(generated).join(', ')}`, () =>

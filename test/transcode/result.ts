@@ -15,7 +15,7 @@ export interface Made {
   isCopied: boolean;
 }
 
-/** The whole way of a file, as a video goes it; in a new folder in `dir`. */
+/** Processes a file completely, as for a video, in a new folder in `dir`. */
 export async function transcode(dir: string, input: string, maxHeight = 2160): Promise<Made> {
   const signal = AbortSignal.timeout(120_000);
   const outDir = await mkdtemp(join(dir, 'out-'));

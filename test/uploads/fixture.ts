@@ -10,7 +10,7 @@ export const PATCH = { ...TUS, 'content-type': 'application/offset+octet-stream'
 
 export type Body = string | Uint8Array | AsyncIterable<Uint8Array> | null;
 
-/** One request to an address outside the base URL. */
+/** Sends one request to a path outside the base URL. */
 export async function call(
   url: string,
   method: string,

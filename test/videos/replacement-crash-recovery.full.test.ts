@@ -83,7 +83,7 @@ async function makeFile(seconds: number, gop: number): Promise<Buffer> {
   return readFile(path);
 }
 
-/** @returns once all bytes were answered for. */
+/** @returns once all bytes were acknowledged. */
 async function put(url: string, file: Buffer): Promise<void> {
   const answer = await fetch(url, { method: 'PUT', body: new Uint8Array(file) });
   assert.ok(answer.ok, `${answer.status} ${await answer.text()}`);
@@ -96,14 +96,14 @@ async function readyVideo(): Promise<{ id: string; playbackUrl: string }> {
   return { id: made.videoId, playbackUrl: ready.playbackUrl ?? '' };
 }
 
-/** @returns where the bytes of the new file go. */
+/** @returns the upload URL of the new file. */
 async function replace(id: string): Promise<string> {
   const sizeBytes = files.better.length;
   const { data } = await partner.call('POST', `/videos/${id}/replacement`, { sizeBytes });
   return String(Object(Object(data).upload).uploadUrl);
 }
 
-/** The seconds that a player is sent of the lowest rung, all of whose segments it gets. */
+/** Returns the seconds in the lowest rung's playlist, after fetching all of its segments. */
 async function played(playbackUrl: string): Promise<number> {
   const text = async (url: string) => {
     const answer = await fetch(url);
@@ -196,7 +196,7 @@ async function assertReplaced(id: string, playbackUrl: string, before: number): 
   );
 }
 
-test('kill -9 of the worker while the new file is encoded: the old one plays, the next worker makes it', {
+test('after kill -9 of the worker during a replacement the old file plays, and the next worker encodes the new one', {
   skip,
 }, async () => {
   const { id, playbackUrl } = await readyVideo();

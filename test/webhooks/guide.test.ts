@@ -44,7 +44,7 @@ interface Language {
   name: string;
   block: string;
   program: string;
-  /** File name and text: the snippet and what drives it. */
+  /** File names and texts: the snippet and its runner. */
   files(code: string): Record<string, string>;
   args: string[];
 }
@@ -163,7 +163,7 @@ async function writeFiles(cwd: string, files: Record<string, string>): Promise<v
   for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
 }
 
-test('the vectors are what deliveries are signed like, and the guide shows a true one', () => {
+test('the vectors match the signatures of deliveries, and the guide shows a valid one', () => {
   assert.ok(vectors.some(({ valid }) => valid) && vectors.some(({ valid }) => !valid));
   for (const { name, secret, header, body, valid } of vectors) {
     const signedAt = Number(/^t=(\d+),/.exec(header)?.[1]);
@@ -177,7 +177,7 @@ test('the vectors are what deliveries are signed like, and the guide shows a tru
 test('an independent verifier agrees on the vectors with a current timestamp', () => {
   const { webhooks } = new Stripe('sk_test_unused');
   for (const { name, secret, header, body, valid, now } of vectors) {
-    // Where its rules are others: it trims, wants a body, and takes a timestamp of the future.
+    // Excludes vectors on which its rules differ: it trims, requires a body, and accepts future timestamps.
     if (now !== 1_795_165_200 || /ahead|calendar|line break|empty body/.test(name)) continue;
     const verify = () => webhooks.signature?.verifyHeader(body, header, secret, Number.MAX_SAFE_INTEGER);
     if (valid) assert.ok(verify(), name);

@@ -23,7 +23,7 @@ import { allow, type FuzzTarget } from '../runner.ts';
 
 const TARGET = { maxHeight: 1080, maxBitrateKbps: 6000 };
 const BASE = 'https://source.example/live/index.m3u8';
-/** A failure without a message of its own. */
+/** Message of unexpected errors. */
 const UNKNOWN = toPushError(new Error('any'), 'source').message;
 
 function expectAtMost(max: number, count: number, what: string): void {
@@ -51,7 +51,7 @@ function* packetsOf(input: Buffer): Generator<Buffer> {
   }
 }
 
-/** Reads all packets. @param unitsPerPacket what one packet may become at most. */
+/** Parses all packets. @param unitsPerPacket maximum units that one packet may yield. */
 function depacketize(
   input: Buffer,
   unitsPerPacket: number,
@@ -140,7 +140,7 @@ function webm(input: Buffer): void {
   expectAtMost(input.length / 2, frames, 'frames');
 }
 
-/** Frames of eight bytes: type, time, and how their payload begins. */
+/** Parses frames of eight bytes: type, time, and the beginning of their payload. */
 function playout(input: Buffer): void {
   const [lane, stretch] = [createPlayoutTrack(), { shift: null }];
   let sent = 0;

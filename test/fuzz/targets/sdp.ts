@@ -13,7 +13,7 @@ const VIEWER = { canPublish: false, canSubscribe: true, canPublishData: false, c
 const SPEAKER = { canPublish: true, canSubscribe: true, canPublishData: true, canScreenShare: true };
 const SOURCES = { 0: 'MICROPHONE', 1: 'CAMERA', 2: 'SCREEN' };
 
-/** Calls a reader. @returns null where it refuses the input. */
+/** Calls a parser. @returns null if it rejects the input. */
 function read<T>(reader: () => T, refusals: readonly (new (message: string) => Error)[]): T | null {
   try {
     return reader();
@@ -23,7 +23,10 @@ function read<T>(reader: () => T, refusals: readonly (new (message: string) => E
   }
 }
 
-/** Checks that a description for Janus has a direction in each section, no address, and no line that Janus would cut. */
+/**
+ * Asserts that a description for Janus has a direction in each section, no address, and no line that Janus
+ * would truncate.
+ */
 function assertForJanus(sdp: string): void {
   const { media } = parseSdp(sdp, NO_LIMITS);
   const sections = sdp.split('\r\nm=').slice(1);
