@@ -32,7 +32,7 @@ export default {
         media: source('main/media'),
         sender: source('main/sender'),
         cli: source('main/cli'),
-        'reading-worker': source('features/booking/calendars/reading-worker'),
+        'parse-calendar-worker': source('features/booking/calendars/parse-calendar-worker'),
       },
       output: {
         entryFileNames: '[name].mjs',

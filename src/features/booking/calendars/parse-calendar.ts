@@ -23,7 +23,7 @@ const MEMORY_MB = 192;
  * @throws {ReadingError}
  */
 export async function parseCalendar(task: ParseTask, timeMs = TIME_MS): Promise<ParsedCalendar> {
-  const worker = new Worker(programFile('src/features/booking/calendars/reading-worker'), {
+  const worker = new Worker(programFile('src/features/booking/calendars/parse-calendar-worker'), {
     workerData: task,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB },
     // The output of the library about a file is discarded.
