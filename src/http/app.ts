@@ -109,7 +109,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     http: { requireHostHeader: false, shouldUpgradeCallback: isWebSocket },
     clientErrorHandler: handleClientError,
   });
-  // By default, Node rejects expectations other than 100-continue with a bare 417.
+  // Node rejects expectations other than 100-continue with a bare 417 by default.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
 
   endpoint(app);

@@ -104,7 +104,7 @@ test('no path leads out of the folder', async (t) => {
   }
 });
 
-test('without a build, assets are missing and pages report it', async (t) => {
+test('assets get 404 and pages get 503 without a build', async (t) => {
   const { assets, app } = await setUp(t, false);
   assert.equal(assets.entry('watch/main.ts'), null);
   assert.equal((await app.inject({ url: '/assets/watch-1.js' })).statusCode, 404);

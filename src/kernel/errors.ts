@@ -333,8 +333,8 @@ export class AppError extends Error {
   readonly internal: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly quota: QuotaExceededDetails | undefined;
-  readonly #plain: string | undefined;
-  readonly #beside: AppErrorOptions['extra'];
+  readonly #plainText: string | undefined;
+  readonly #extra: AppErrorOptions['extra'];
 
   constructor(code: ErrorCode, options: AppErrorOptions = {}) {
     super(options.message ?? ERRORS[code].message, { cause: options.cause });
@@ -345,16 +345,16 @@ export class AppError extends Error {
     this.internal = options.internal;
     this.headers = options.headers ?? DEFAULT_HEADERS[code] ?? {};
     this.quota = options.quota;
-    this.#plain = options.plainText ?? (STRING_BODY.has(code) ? code : undefined);
-    this.#beside = options.extra;
+    this.#plainText = options.plainText ?? (STRING_BODY.has(code) ? code : undefined);
+    this.#extra = options.extra;
   }
 
   /** The response body (docs/concepts/conventions.md#envelopes, docs/concepts/integration-domains.md#the-origin-lock). */
   body(): object {
-    if (this.#plain !== undefined) return { success: false, error: this.#plain, ...this.#beside };
+    if (this.#plainText !== undefined) return { success: false, error: this.#plainText, ...this.#extra };
     const { code, message, field } = this;
     const error = field === undefined ? { code, message } : { code, message, field };
-    return { success: false, ...this.#beside, error };
+    return { success: false, ...this.#extra, error };
   }
 }
 

@@ -224,7 +224,7 @@ describe('while the server runs', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('without --json the output is for people', async () => {
+  test('the output without --json is human-readable', async () => {
     const made = await marquee([
       'account',
       'create',

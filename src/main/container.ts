@@ -3,7 +3,7 @@ import * as allNouns from './optional-modules.ts';
 import { openPorts, type Settings } from './ports.ts';
 import { createWiring } from './wiring.ts';
 
-/** Builds the whole program, once per process; each role uses what it needs of the modules. */
+/** Builds the whole program, once per process; each role uses the modules that it needs. */
 export async function createContainer(
   settings: Settings,
   nouns: readonly OptionalModule[] = Object.values(allNouns),

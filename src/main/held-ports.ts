@@ -15,7 +15,7 @@ export interface HeldPort {
   readonly port: number;
   /** The listening socket, as `server.listen(handle)` and `process.send(message, handle)` take it. */
   readonly handle: Server | undefined;
-  /** Makes the server listen on the port, and passes it the waiting connections. */
+  /** Starts the server on the port, and passes it the waiting connections. */
   giveTo(server: Server): Promise<void>;
   /** Stops listening; harmless after `giveTo`. */
   close(): void;

@@ -15,8 +15,8 @@ import type { Logger } from '../platform/logger.ts';
 const FRESH_MS = 60_000;
 
 /**
- * Detects the ffmpeg of this machine. Throws, with one line that says what to do, while there is no usable
- * ffmpeg.
+ * Detector of the ffmpeg of this machine. Throws while there is no usable ffmpeg, with a one-line message
+ * that names the remedy.
  *
  * @param maxAgeMs maximum age of a cached result, default 60,000.
  */

@@ -11,7 +11,7 @@ export interface Key<T> {
   description: string;
   /** The text that stands for an absent variable; null when the value is derived or simply absent. */
   fallback: string | null;
-  /** @throws {Error} with a message that describes what is wrong with the text. */
+  /** @throws {Error} with a message that describes the error in the text. */
   parse(text: string): T;
 }
 

@@ -89,7 +89,7 @@ function withoutWaiting(fd: number): number {
 }
 
 /**
- * Creates a logger of JSON lines, on standard output unless `to` is given; `level` is one of pino's names or
+ * Creates a logger of JSON lines on `to`, by default standard output; `level` is one of pino's names or
  * `silent`.
  */
 export function createLogger(

@@ -52,7 +52,7 @@ export async function openRedis({ url, log }: { url: string; log: Logger }): Pro
     up = false;
   };
   client.on('close', () => lost(undefined));
-  // Without a listener the library writes each failed attempt to the console.
+  // The library writes each failed attempt to the console if there is no listener.
   client.on('error', (error) => log.debug({ err: error, host, port }, 'the counter store does not answer'));
 
   await firstAnswer(client, log);

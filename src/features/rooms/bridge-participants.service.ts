@@ -13,7 +13,7 @@ import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { reconcilePresence, removeParticipant } from './transitions.ts';
 
-/** What bridges have to do with rooms (docs/concepts/bridges.md). */
+/** Participants that bridges add to rooms (docs/concepts/bridges.md). */
 export interface BridgeParticipants {
   /**
    * Locks the room until the transaction ends. @returns undefined when the workspace has no room with this

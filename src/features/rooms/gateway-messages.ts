@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox';
 import { compileSchema } from '../../platform/schema-validator.ts';
 import type { ParticipantRow } from './participants.repository.ts';
 
-/** What browsers send (docs/concepts/rooms.md#the-gateway). */
+/** Messages sent by browsers (docs/concepts/rooms.md#the-gateway). */
 const Kind = Type.Union([Type.Literal('AUDIO'), Type.Literal('VIDEO'), Type.Literal('SCREEN')]);
 const Action = Type.Union([
   Type.Literal('mute'),

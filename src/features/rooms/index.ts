@@ -1,9 +1,9 @@
 /**
  * Rooms: people who see and hear each other (docs/concepts/rooms.md, docs/decisions/rooms.md).
  *
- * Terminology: a *participant* is one stay of somebody in a room, from the first connection until they have left; a
- * *seat* is what a participant has of the room's capacity, also while the connection is lost; the *gateway* is what
- * browsers are connected to, the *engine* what carries sound and pictures.
+ * Terminology: a *participant* is one stay of a person in a room, from the first connection until they leave;
+ * a *seat* is a participant's share of the room's capacity, also while the connection is lost; the *gateway*
+ * is the server that browsers connect to; the *engine* carries audio and video.
  */
 
 export { createRoomAdmission, type RoomAdmission } from './admission.service.ts';

@@ -25,7 +25,7 @@ interface Deps {
 
 const placeOf = ({ workspaceId }: Caller, { id }: { id: string }) => ({ workspaceId, roomId: id });
 
-/** Who is in a room (docs/concepts/rooms.md#participants). */
+/** Returns the routes for the participants of a room (docs/concepts/rooms.md#participants). */
 export function participantRoutes({ rooms, moderation, cursors }: Deps): Route[] {
   return [
     defineRoute({

@@ -40,7 +40,7 @@ describe('the limits of two nodes on one store', { skip }, () => {
     fetch(`${nodes[node]?.url}/api/v1/nothing`, { headers: { authorization: `Bearer ${key}` } });
   const header = (response: Response, name: string) => response.headers.get(`x-ratelimit-${name}`);
 
-  test('of 500 concurrent requests to both nodes exactly 100 pass a limit of 100', async () => {
+  test('exactly 100 of 500 concurrent requests to both nodes pass a limit of 100', async () => {
     const key = await newKey({ rateLimitPerMinute: 100 });
     await get(key, 0);
     await get(key, 1);

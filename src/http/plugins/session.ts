@@ -87,8 +87,8 @@ function accountOf({ own, teams }: Session, id: string | null): SessionAccount {
 }
 
 /**
- * A foreign page can make a browser send the cookie, but can neither send our origin nor read data that only
- * our pages can.
+ * Asserts that one of our own pages sent the request. A foreign page can have the browser send the cookie,
+ * but can neither send our origin nor read the CSRF token.
  */
 function assertOwnPage(ports: Ports, request: SessionRequest, session: Session): void {
   assertSameOrigin(ports, request);

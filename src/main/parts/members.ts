@@ -25,7 +25,7 @@ export function membersPart(needs: Needs): FeatureModule {
     isSandbox: (workspaceId: string) =>
       payments.providerOf(workspaceId).then(
         ({ name }) => name === 'SANDBOX',
-        // Without an active payment provider no card can be stored.
+        // No card can be stored without an active payment provider.
         () => false,
       ),
   };

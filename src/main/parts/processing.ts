@@ -14,7 +14,7 @@ const NODE_MS = 10_000;
 const TOOLS_FRESH_MS = 150_000;
 
 interface Needs extends BaseContext, Pick<PlaybackUrls, 'bareVideoLinks'> {
-  /** Hooks called in the transaction that makes a video playable. */
+  /** Hooks called in the transaction in which a video becomes playable. */
   onPlayable: Parameters<typeof createVideoProcessing>[0]['onPlayable'];
 }
 

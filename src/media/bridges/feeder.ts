@@ -12,7 +12,7 @@ import { PushError, toPushError } from '../restream/failure.ts';
 
 /** Error raised when another publisher takes over the stream. */
 export class PublisherReplacedError extends Error {
-  override name = 'Taken';
+  override name = 'PublisherReplacedError';
 }
 
 export interface FeederOptions {

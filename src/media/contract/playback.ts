@@ -91,7 +91,7 @@ export interface StreamLocation {
 export class MediaNodeUnavailableError extends Error {
   constructor(reason: string, options?: ErrorOptions) {
     super(reason, options);
-    this.name = 'LiveNodeAway';
+    this.name = 'MediaNodeUnavailableError';
   }
 }
 

@@ -19,7 +19,7 @@ export class UnsafeOutputError extends MediaFileError {
 
   constructor(path: string, reason: string) {
     super('CORRUPT_INPUT', 'The file is damaged or incomplete.');
-    this.name = 'UnsafeOutput';
+    this.name = 'UnsafeOutputError';
     this.path = path;
     this.reason = reason;
   }

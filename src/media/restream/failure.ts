@@ -13,7 +13,7 @@ export type PushErrorKind = 'normal' | 'refused' | 'dropped' | 'fatal';
 
 /** Failure with a message for users; text from a destination is included without the stream key. */
 export class PushError extends Error {
-  override name = 'PushFailure';
+  override name = 'PushError';
   readonly kind: PushErrorKind;
 
   constructor(kind: PushErrorKind, message: string) {

@@ -25,7 +25,7 @@ test("video uses the encoder's profile where the offer has it", () => {
 
 test('what cannot be sent is refused in words', () => {
   const sends = { ...audio, direction: 'sendonly' } as const;
-  const refused = { name: 'BadOffer' };
+  const refused = { name: 'InvalidOfferError' };
   assert.throws(() => chooseMedia([video(h264(102, '42e01f', 0))], null), {
     ...refused,
     message: /packetization/,

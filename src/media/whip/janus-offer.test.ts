@@ -95,7 +95,7 @@ test('long names of sections are shortened for Janus, and are those of the clien
     `a=mid:${sound}`,
   ]);
   assert.throws(() => answer('v=0\r\nm=video 0 X 0\r\na=mid:0\r\nm=audio 9 X 111\r\na=mid:1\r\n'), {
-    name: 'BadOffer',
+    name: 'InvalidOfferError',
     message: /video section/,
   });
 });
@@ -107,13 +107,13 @@ test('one section without a group gets an answer without one', () => {
   assert.equal(answered, 'v=0\r\nm=video 9 X 97\r\na=mid:v\r\n');
 });
 
-test('what Janus would cut is refused, and so is what it cannot read', () => {
-  const long = { name: 'BadOffer', message: /too long/ };
+test('offers that Janus would truncate or cannot parse are rejected', () => {
+  const long = { name: 'InvalidOfferError', message: /too long/ };
   assert.throws(() => taken(offer('v', 'a', [`a=ssrc:3 cname:${'x'.repeat(500)}`])), long);
   const many = Array.from({ length: 400 }, (_, index) => `a=ssrc:${index} cname:of-a-camera`);
   assert.throws(() => taken(offer('v', 'a', many)), long);
   assert.throws(() => toOfferError(new JanusError(465, 'Invalid m= line')), {
-    name: 'BadOffer',
+    name: 'InvalidOfferError',
     message: /m= line/,
   });
   assert.throws(() => toOfferError(new JanusError(0, 'Janus does not respond')), { code: 0 });

@@ -14,7 +14,7 @@ import { knownCodecs } from '../rooms/janus/janus-sdp.ts';
 
 /** Error for an offer that cannot be answered; its message is for the sender. */
 export class InvalidOfferError extends Error {
-  override name = 'BadOffer';
+  override name = 'InvalidOfferError';
 }
 
 /** A session description (RFC 8866), as a client of WHIP or WHEP offers it. */

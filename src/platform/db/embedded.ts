@@ -40,7 +40,8 @@ interface Address {
  * killed run left behind is shut down first. The caller holds the lock of the data folder
  * (`instance-lock.ts`).
  *
- * @throws {Error} with one line that says what to do: no write access, disk full, data of another version.
+ * @throws {Error} with a one-line message that names the remedy: no write access, disk full, data of another
+ *   version.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { dataDir, log } = options;

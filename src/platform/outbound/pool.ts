@@ -5,7 +5,7 @@ import { errorCode, GuardError, OutboundError } from './errors.ts';
 /** One connection; it carries one request at a time. */
 export interface PooledConnection {
   readonly client: Client;
-  /** Number of connections opened so far: unchanged by a request when that request reused a connection. */
+  /** Total number of connections opened: unchanged by a request that reused a connection. */
   readonly connects: () => number;
 }
 

@@ -104,7 +104,7 @@ async function get(
     signal,
   });
   const { body } = response;
-  // Without a listener, a body that breaks while it is not read would end the process.
+  // A body that breaks while it is not read would end the process if it had no listener.
   body.on('error', () => {});
   body.once('close', release);
   return {

@@ -1,6 +1,4 @@
-/**
- * Channels: what an account says of itself to everybody, and what everybody may see of it (docs/concepts/channels.md).
- */
+/** Channels: the public profile and content of an account (docs/concepts/channels.md). */
 export { bannerPages } from './banner.pages.ts';
 export { channelPages } from './channel.pages.ts';
 export { createContent } from './content.ts';

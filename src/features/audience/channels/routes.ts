@@ -53,7 +53,10 @@ interface Deps {
   cursors: CursorCodec;
 }
 
-/** `/channel/{username}`, for everybody, and `/channels`, for its owner (docs/concepts/channels.md). */
+/**
+ * Returns the public routes `/channel/{username}` and the owner's routes `/channels`
+ * (docs/concepts/channels.md).
+ */
 export function channelRoutes(deps: Deps): Route[] {
   return [...publicRoutes(deps), ...ownRoutes(deps), ...bannerRoutes(deps)];
 }

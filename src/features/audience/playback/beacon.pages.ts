@@ -31,8 +31,8 @@ const Beacon = Type.Object({
 const readBeacon = compileInput(Beacon, 'body');
 
 /**
- * `POST /playback/beacon`: players tell that they play (docs/concepts/playback.md#beacons). 204 whatever comes: a page that
- * is being closed reads no answer.
+ * Registers `POST /playback/beacon`, on which players report playback (docs/concepts/playback.md#beacons).
+ * Always returns 204, because a closing page reads no response.
  */
 export function beaconPage({ beacons }: { beacons: Beacons }): (app: FastifyInstance) => void {
   return (app) => {

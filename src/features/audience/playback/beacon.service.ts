@@ -49,8 +49,8 @@ interface Deps {
  */
 const MAX_PER_MINUTE = { session: 60, address: 1200 };
 /**
- * After a broadcast its viewers see the rest for 15 seconds, some seconds behind
- * (docs/decisions/playback-and-tokens.md#end-of-a-broadcast); then their players tell that it has ended.
+ * Time after a broadcast in which beacons still count: viewers see the rest for 15 seconds, some seconds late
+ * (docs/decisions/playback-and-tokens.md#end-of-a-broadcast), and their players then report the end.
  */
 const ENDING_MS = 30_000;
 /** Events after which the viewer is no longer watching. */

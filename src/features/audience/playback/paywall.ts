@@ -55,10 +55,10 @@ export function isShown({ rungs }: Pick<VideoSnapshot, 'rungs'>): boolean {
 }
 
 /**
- * The watch page of what is for those who pay: what it costs, forms that lead to where it is paid, and the way in for
- * those who have.
+ * Returns the watch page of media that must be paid for: prices, forms that lead to the checkout, and a link
+ * to sign in for existing buyers.
  *
- * @param isBack the visitor comes from a checkout (docs/concepts/checkout.md#redirect-urls).
+ * @param isBack true when the visitor returns from a checkout (docs/concepts/checkout.md#redirect-urls).
  */
 export function paywallPage(sold: PurchasableMedia, { offers, memberPath }: Seller, isBack: boolean): Page {
   const by = sold.creator.name ?? sold.creator.username;

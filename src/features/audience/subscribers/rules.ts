@@ -1,4 +1,4 @@
-/** What becomes of an address that is added to the list, pure (docs/concepts/subscribers.md#states). */
+/** Pure rules for adding an email address to the list (docs/concepts/subscribers.md#states). */
 
 export type Status = 'PENDING' | 'CONFIRMED' | 'UNSUBSCRIBED';
 

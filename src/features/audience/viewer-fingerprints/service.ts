@@ -25,7 +25,7 @@ export interface FingerprintOptions {
   referrer?: string | null | undefined;
 }
 
-/** Who visits, as far as is kept (docs/decisions/views-and-viewers.md#viewer-properties). */
+/** Fingerprints of visitors (docs/decisions/views-and-viewers.md#viewer-properties). */
 export interface ViewerFingerprints {
   fingerprint(visit: ClientInfo, purpose: FingerprintOptions): ViewerFingerprint;
   /** Returns the viewer as stored in usage events. @param at decides which day's salt is used. */

@@ -1,4 +1,4 @@
-/** Pages on which people book, and look after what they have booked (docs/concepts/booking-pages.md). */
+/** Public pages to book a product and to manage a booking (docs/concepts/booking-pages.md). */
 import { bookPages } from './book.pages.ts';
 import { managePages } from './manage.pages.ts';
 import type { BookingPagePorts } from './ports.ts';

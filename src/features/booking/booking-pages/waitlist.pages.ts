@@ -16,8 +16,9 @@ import { parseSelection } from './rules.ts';
 import { waitingPath, waitlistPage } from './waitlist.views.ts';
 
 /**
- * `/waitlist/:id`, where somebody confirms that they wait, takes the place that is kept for them, or leaves; by the link in the mail,
- * which is exchanged for a cookie (docs/concepts/booking-waitlist.md#email-link). A GET changes nothing.
+ * Registers `/waitlist/:id`, on which a customer confirms a waitlist entry, accepts the spot held for it, or
+ * leaves. The emailed link is exchanged for a cookie (docs/concepts/booking-waitlist.md#email-link). GET
+ * requests change nothing.
  */
 export function waitlistPages(ports: BookingPagePorts): (app: FastifyInstance) => void {
   const pass = createLinkCookie(ports, 'waitlist');

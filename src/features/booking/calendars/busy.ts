@@ -3,9 +3,9 @@ import type { BusyInterval, BusyOwner, Span } from './busy.repository.ts';
 import * as repository from './busy.repository.ts';
 
 /**
- * The calendar of a workspace, in which nothing overlaps (docs/concepts/booking-calendars.md#occupied-time). Everything but
- * `busy` runs in the transaction of what takes or frees the time. What is taken or freed and not committed yet is
- * waited for.
+ * Calendar of a workspace, in which nothing overlaps (docs/concepts/booking-calendars.md#occupied-time). All
+ * functions but `busy` and `taken` run in the transaction that takes or frees the time. They wait for
+ * uncommitted changes of overlapping times.
  */
 export interface Calendar {
   /**

@@ -13,7 +13,7 @@ export interface FeedAddress {
   createdAt: Date | null;
 }
 
-/** What of a creator's calendar is booked, for calendars elsewhere (docs/concepts/booking-calendars.md#the-feed). */
+/** Feed of a creator's bookings for external calendars (docs/concepts/booking-calendars.md#the-feed). */
 export interface BookingFeed {
   address(workspaceId: string): Promise<FeedAddress>;
   /** Replaces the URL; the previous one stops working. */

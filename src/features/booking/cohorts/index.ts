@@ -1,7 +1,8 @@
 /**
  * Cohorts: groups that take a course together (docs/concepts/booking-cohorts.md).
  *
- * Terminology: a *member* has a booking of the cohort; a seat is *claimed* while somebody pays for it, or has an offer.
+ * Terminology: a *member* has a booking of the cohort; a seat is *claimed* while a buyer pays for it or holds
+ * an offer.
  */
 export { createCohortConsumers } from './consumers.ts';
 export { cohortCanceled, cohortCompleted, cohortEvents, cohortRescheduled } from './events.ts';

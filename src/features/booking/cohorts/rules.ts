@@ -11,7 +11,9 @@ interface Facts {
   seats: number;
 }
 
-/** What state a cohort is in (docs/concepts/booking-cohorts.md#states): one that was canceled or is over stays so. */
+/**
+ * Returns the status of a cohort (docs/concepts/booking-cohorts.md#states); CANCELED and COMPLETED are final.
+ */
 export function statusOf(cohort: Facts, now: Date): CohortStatus {
   const { status, starts_at: startsAt, over_at: overAt, enrollment_opens_at: opensAt } = cohort;
   if (status === 'CANCELED' || status === 'COMPLETED') return status;

@@ -79,8 +79,8 @@ function startOf(day: Temporal.PlainDate, timezone: string): number {
 }
 
 /**
- * What a creator's windows offer between two moments, in order, whoever has taken it: by `starts`, the moment of the
- * start. Rules: docs/concepts/booking-availability.md#slot-rules.
+ * Returns the slots that a creator's windows offer between two moments, in order, whether taken or not. A
+ * slot belongs to the range by its start. Rules: docs/concepts/booking-availability.md#slot-rules.
  */
 export function candidates(
   hours: AvailabilityWindows,

@@ -1,7 +1,7 @@
 /**
- * Who waits for places of booking products (docs/concepts/booking-waitlist.md).
+ * Waitlist for spots of booking products (docs/concepts/booking-waitlist.md).
  *
- * Terminology: a place is *kept* for whoever it is offered to, as it is for a booking that is paid just now.
+ * Terminology: a spot is *held* for the entry that it is offered to, as it is for a booking in payment.
  */
 export { createWaitlistConsumers } from './consumers.ts';
 export { waitlistEvents } from './events.ts';

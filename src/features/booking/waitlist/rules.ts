@@ -13,10 +13,10 @@ export interface Spot {
 const OFFER_MS = DAY_MS;
 
 /**
- * When an offer that is made now ends (docs/concepts/booking-waitlist.md#offers).
+ * Returns when an offer that is sent now expires (docs/concepts/booking-waitlist.md#offers).
  *
- * @param closesAt from when on the place cannot be booked any more.
- * @returns null when it is too late to offer the place.
+ * @param closesAt when the spot can no longer be booked.
+ * @returns null when it is too late to offer the spot.
  */
 export function offerEnd(now: Date, closesAt: Date): Date | null {
   const end = Math.min(now.getTime() + OFFER_MS, closesAt.getTime());

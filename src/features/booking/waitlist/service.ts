@@ -15,7 +15,10 @@ import * as repository from './repository.ts';
 import { assertSpot, type Spot } from './rules.ts';
 import type { WaitlistIn } from './schemas.ts';
 
-/** Who waits for places of booking products (docs/concepts/booking-waitlist.md). An id of another workspace is NOT_FOUND. */
+/**
+ * Waitlist for spots of booking products (docs/concepts/booking-waitlist.md). An ID of another workspace is
+ * NOT_FOUND.
+ */
 export interface Waitlist {
   /**
    * Adds an entry. Joining again emails a typed address again; an API caller confirms an unconfirmed entry.

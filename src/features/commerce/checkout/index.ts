@@ -1,7 +1,8 @@
 /**
- * Checkouts: the page on which a buyer pays, and what becomes of it (docs/concepts/checkout.md).
+ * Checkouts: the page on which a buyer pays, and the result (docs/concepts/checkout.md).
  *
- * Terminology: what is limited is *claimed* when the buyer presses Pay, and *freed* when no payment comes of it.
+ * Terminology: limited items are *reserved* when the buyer presses Pay, and *released* when no payment
+ * results.
  */
 export { buyPages } from './buy.pages.ts';
 export { checkoutPages } from './checkout.pages.ts';

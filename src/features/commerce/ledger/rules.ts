@@ -28,8 +28,8 @@ interface SaleMovement extends Happening {
 }
 
 /**
- * What can move money (docs/decisions/money.md#the-ledger). `feeCents` is the platform's part of `amountCents`: of a
- * charge what it earns, of a refund or a lost dispute what goes back to the creator with it.
+ * Money movement (docs/decisions/money.md#the-ledger). `feeCents` is the platform's part of `amountCents`:
+ * the fee earned on a charge, or the fee returned to the creator with a refund or a lost dispute.
  */
 export type Movement =
   | (SaleMovement & { kind: 'CHARGE' | 'REFUND' | 'DISPUTE_LOST'; feeCents: number })

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '../../../kernel/durations.ts';
 
-/** How long a member stays signed in (docs/concepts/subscriptions.md#the-member-page). */
+/** Lifetime of a member session (docs/concepts/subscriptions.md#the-member-page). */
 export const SESSION_MS = DAY_MS;
 const TOKEN_BYTES = 32;
 /** 32 random bytes in base64url. */

@@ -69,8 +69,9 @@ const DONE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * `/members/:username`, and `/members/:username/test` of the test mode (docs/concepts/subscriptions.md#the-member-page):
- * a link by mail, then subscriptions, card, receipts and what can be watched. A GET changes nothing.
+ * Registers `/members/:username`, and `/members/:username/test` of the test mode
+ * (docs/concepts/subscriptions.md#the-member-page): sign-in by an emailed link, then subscriptions, card,
+ * receipts and watchable content. GET requests change nothing.
  */
 export function memberPages(deps: Deps): (app: FastifyInstance) => void {
   return (app) => {

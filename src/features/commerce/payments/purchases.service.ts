@@ -8,7 +8,7 @@ import type { PaymentRow } from './repository.ts';
 import * as repository from './repository.ts';
 import type { Payments } from './service.ts';
 
-/** What was sold and what moved for it (docs/concepts/purchases.md, docs/concepts/payments.md). */
+/** Purchases and their payments (docs/concepts/purchases.md, docs/concepts/payments.md). */
 export interface Purchases {
   list(workspaceId: string, filter: PurchaseFilter, page: PageRequest): Promise<SaleRow[]>;
   /** @throws {AppError} NOT_FOUND for a video that is not the workspace's. */

@@ -28,8 +28,8 @@ export interface NewRefund {
 }
 
 /**
- * What the platform gives back by itself, once of each purchase. Its name is shorter than a partner's may be
- * (docs/concepts/purchases.md#refunds), so that none of theirs is taken for it.
+ * Refund by the platform itself, once per purchase. Its name is shorter than a partner's may be
+ * (docs/concepts/purchases.md#refunds), so that the two cannot collide.
  */
 interface OwnRefund {
   own: 'cancel' | 'late';

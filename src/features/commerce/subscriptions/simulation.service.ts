@@ -2,7 +2,7 @@ import { AppError } from '../../../kernel/errors.ts';
 import type { Simulation } from './schemas.ts';
 import type { Subscriptions } from './service.ts';
 
-/** What can be made to happen to a subscription in test mode (docs/concepts/subscriptions.md#simulation). */
+/** Simulated events of subscriptions in test mode (docs/concepts/subscriptions.md#simulation). */
 export interface Simulations {
   /** @throws {AppError} NOT_FOUND; CONFLICT where the event is not possible now. */
   run(workspaceId: string, id: string, event: Simulation): Promise<void>;

@@ -19,9 +19,9 @@ import { applyStep } from './transitions.rules.ts';
 export type Switch = { when: 'now'; dueCents: number } | { when: 'later' } | { when: 'stay' };
 
 /**
- * When a switch takes effect: a dearer tier with the same interval now, against the flat difference and in the same
- * period; all others with the next period (docs/concepts/subscriptions.md#switch). A trial opens the tier that it was given
- * for: a dearer one ends it, and is charged whole.
+ * Determines when a switch takes effect: a more expensive tier with the same interval now, for the flat
+ * difference and in the same period; all others with the next period (docs/concepts/subscriptions.md#switch).
+ * A trial covers its own tier only: switching to a more expensive one ends it, and is charged in full.
  */
 export function planSwitch(row: SubscriptionRow, to: Terms): Switch {
   if (to.tierId === row.tier_id) return { when: 'stay' };

@@ -1,7 +1,8 @@
 /**
- * Tiers: what people subscribe to (docs/concepts/tiers.md).
+ * Tiers: subscription products (docs/concepts/tiers.md).
  *
- * Terminology: a *place* is what a member has of a tier that takes so many; it is *claimed* while its buyer pays.
+ * Terminology: a *spot* is a member's share of a tier with a member limit; it is *reserved* while its buyer
+ * pays.
  */
 
 export { type AssertOwnTiers, assertOwnTiers } from './assert-own-tiers.ts';

@@ -6,7 +6,7 @@ import { toSingleLine } from '../../../kernel/single-line.ts';
 import { normalizeTimezone } from '../../../kernel/timezone.ts';
 
 /**
- * In its one form (docs/concepts/authentication.md#email-addresses).
+ * Returns the normalized form of an email address (docs/concepts/authentication.md#email-addresses).
  *
  * @throws {AppError} INVALID_EMAIL.
  */

@@ -21,9 +21,9 @@ interface From {
 
 export interface KeyVerifier {
   /**
-   * At once when the key was seen within 5 s.
+   * Verifies a key; synchronous when it was seen within 5 s.
    *
-   * @throws {AppError} as docs/concepts/authentication.md#the-key says.
+   * @throws {AppError} as documented in docs/concepts/authentication.md#the-key.
    */
   verify(key: string, from: From): Caller | Promise<Caller>;
   /** Clears cached keys on every node. */

@@ -22,11 +22,12 @@ export interface NewIdentity {
 /** Verification of a person, with which every sign-in begins. */
 export interface CredentialVerifier {
   /**
-   * Makes an account and mails its owner the link that confirms the address.
+   * Creates an account and emails its owner the link that confirms the address.
    *
-   * @param from who typed the address.
-   * @param also what belongs to the same transaction.
-   * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/concepts/authentication.md); RATE_LIMITED.
+   * @param from client that submitted the address.
+   * @param also writes in the same transaction.
+   * @throws {AppError} INVALID_EMAIL, WEAK_PASSWORD, EMAIL_EXISTS (docs/concepts/authentication.md);
+   *   RATE_LIMITED.
    */
   make(
     input: NewIdentity,

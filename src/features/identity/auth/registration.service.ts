@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../../platform/db/index.ts';
 import { hashSecret, newSecret } from '../../../platform/tokens.ts';
 import * as repository from './registration.repository.ts';
 
-/** Who may make an account in the dashboard (docs/concepts/authentication.md#registration). */
+/** Rules for registration in the dashboard (docs/concepts/authentication.md#registration). */
 export interface Registration {
   terms(): { mode: RegistrationMode; termsUrl: string | null; passwordMinLength: number };
   /**

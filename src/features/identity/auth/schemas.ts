@@ -30,7 +30,7 @@ export const SecondFactorIn = namedSchema(
   { challengeId: 'c2Vjb25kIGZhY3Rvcg', code: '492039' },
 );
 
-/** Stands at the top level of the answer (docs/concepts/authentication.md#sign-in). */
+/** Response with the token at its top level (docs/concepts/authentication.md#sign-in). */
 export const SignedIn = namedSchema(
   'SignedIn',
   Type.Object({

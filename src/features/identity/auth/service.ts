@@ -4,7 +4,7 @@ import type { CredentialVerifier, NewIdentity } from './identities.service.ts';
 import type { SignInLocations } from './sign-in-locations.service.ts';
 import type { AccessToken, UserToken, UserTokens } from './tokens.service.ts';
 
-/** What a sign-in answers (docs/concepts/authentication.md#sign-in). */
+/** Result of a sign-in (docs/concepts/authentication.md#sign-in). */
 export interface SignedIn {
   tokens: AccessToken;
   user: { id: string; email: string; name: string | null; role: string };

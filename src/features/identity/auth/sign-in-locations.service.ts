@@ -8,7 +8,7 @@ import type { MailOutbox } from './email-links.service.ts';
 import { newLocationEmail } from './emails.ts';
 import * as repository from './sign-in-locations.repository.ts';
 
-/** Where accounts sign in from (docs/decisions/authentication.md#security-notifications). */
+/** Networks that accounts sign in from (docs/decisions/authentication.md#security-notifications). */
 export interface SignInLocations {
   /** Records the location of a sign-in and emails the owner about a new one, except the first. */
   note(tx: Tx, account: AccountCredentials, ip: string): Promise<void>;

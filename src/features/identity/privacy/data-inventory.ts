@@ -1,8 +1,9 @@
 import type { Database } from '../../../platform/db/tables.generated.ts';
 
 /**
- * What a table holds of an account (docs/decisions/privacy.md#table-inventory): rows of its workspaces, of the account, of other
- * rows that are, or nothing. `books` stay when the account is erased, as they must, and name nobody.
+ * Relation of a table to an account (docs/decisions/privacy.md#table-inventory): rows of its workspaces, of
+ * the account, of other rows that belong to it, or none. `books` rows must remain after an erasure, without
+ * personal data.
  */
 export type TableDataPolicy = Rows & {
   /**

@@ -26,9 +26,10 @@ export function rowsOf(table: keyof Database, subject: Subject): RawBuilder<bool
 }
 
 /**
- * Deletes from a table, whoever its owner is: erasure knows no feature (docs/decisions/privacy.md#table-inventory).
+ * Deletes from a table of any feature: erasure is independent of features
+ * (docs/decisions/privacy.md#table-inventory).
  *
- * @returns how many rows.
+ * @returns the number of rows.
  */
 export async function deleteRows(
   db: Db,

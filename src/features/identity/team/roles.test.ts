@@ -66,7 +66,10 @@ describe('roles and routes', () => {
     ...['PERMISSION_DENIED', 'INVALID_USER_TOKEN'],
   ];
 
-  /** The table of docs/concepts/team.md#roles, written out once more. Null: the role does not stand against it. */
+  /**
+   * Returns the expected error code by the table of docs/concepts/team.md#roles, duplicated on purpose; null
+   * when the role is sufficient.
+   */
   function refusal(role: TeamRole, route: Route, isKey: boolean): string | null {
     const isFull = role === 'OWNER' || role === 'ADMIN';
     const isWriting = route.writes ?? route.method !== 'GET';

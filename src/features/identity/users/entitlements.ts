@@ -12,7 +12,10 @@ interface Deps {
   visitors(asking: AccessRequest): Promise<{ accountId: string } | null>;
 }
 
-/** What is for FOLLOWERS opens to whoever is signed in and follows (docs/concepts/playback.md#access). */
+/**
+ * Creates the entitlements for FOLLOWERS media, which is available to signed-in followers of its channel
+ * (docs/concepts/playback.md#access).
+ */
 export function createFollowerEntitlements({ follows, visitors }: Deps): Entitlements {
   const cached = createTtlCache<boolean>(FRESH_MS, ENTRIES);
   return {

@@ -20,7 +20,10 @@ export interface Followed {
   isNew: boolean;
 }
 
-/** Who follows whom (docs/concepts/users.md#following). A name that nobody has, or who is suspended, is NOT_FOUND. */
+/**
+ * Follows between accounts (docs/concepts/users.md#following). An unknown username and a suspended account
+ * are NOT_FOUND.
+ */
 export interface Follows {
   /** Follows an account. Idempotent. @throws {AppError} CONFLICT for the own username. */
   follow(follower: Follower, username: string): Promise<Followed>;

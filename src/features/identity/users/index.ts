@@ -1,8 +1,8 @@
 /**
- * Users as everybody sees them, and who follows whom (docs/concepts/users.md).
+ * Public user profiles and follows (docs/concepts/users.md).
  *
- * Terminology: a *follower* is an account that follows the channel of another; a *subscriber* is an address on a
- * creator's list, and a *member* pays for a tier: these are other features.
+ * Terminology: a *follower* is an account that follows the channel of another; a *subscriber* is an address
+ * on a creator's list, and a *member* pays for a tier: these are other features.
  */
 export { createFollowerEntitlements } from './entitlements.ts';
 export { followerAdded, followerEvents, followerRemoved } from './events.ts';

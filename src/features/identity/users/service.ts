@@ -2,7 +2,7 @@ import type { Mode } from '../../../kernel/access.ts';
 import type { PublicProfile } from '../accounts/index.ts';
 import type { FollowState } from './schemas.ts';
 
-/** Accounts as everybody sees them (docs/concepts/users.md). */
+/** Public profiles of accounts (docs/concepts/users.md). */
 export interface Users {
   /**
    * Returns a public profile. For a test key, the state of other accounts contains only follows by test keys.

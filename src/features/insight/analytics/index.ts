@@ -1,4 +1,4 @@
-/** What was counted of content, and what it says (docs/concepts/analytics.md). */
+/** Content analytics (docs/concepts/analytics.md). */
 export { createAnalyticsConsumers } from './consumers.ts';
 export { createFinanceAnalytics } from './finance.service.ts';
 export { createAnalyticsQueries } from './reads.service.ts';

@@ -113,8 +113,8 @@ interface Deps {
 }
 
 /**
- * What was counted of content (docs/concepts/analytics.md). An id of another workspace is NOT_FOUND; what was deleted is
- * still there.
+ * Content analytics (docs/concepts/analytics.md). An ID of another workspace is NOT_FOUND; deleted content is
+ * still reported.
  *
  * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone`, `granularity` or a filter.
  */

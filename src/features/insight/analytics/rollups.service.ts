@@ -9,7 +9,7 @@ import { planCompaction, planRecompaction, startOfInterval } from './rollup-inte
 import * as counts from './rollup-writes.repository.ts';
 import * as repository from './rollups.repository.ts';
 
-/** Adds up what facts say (docs/decisions/analytics.md#rollups). */
+/** Aggregation of usage events (docs/decisions/analytics.md#rollups). */
 export interface Rollups {
   /** Adds usage events committed since the last run, unless another process does. @returns their number. */
   run(): Promise<number>;

@@ -1,4 +1,4 @@
-/** What the plan includes, and what of it is used (docs/concepts/quota.md). */
+/** Plan limits and their usage (docs/concepts/quota.md). */
 export { quotaEvents } from './events.ts';
 export { createQuotaNotifications, createQuotaSignals } from './quota-notifications.service.ts';
 export { quotaRoutes } from './routes.ts';

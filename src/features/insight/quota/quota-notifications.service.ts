@@ -27,7 +27,7 @@ export function createQuotaSignals(bus: Pick<Bus, 'publish'>) {
   };
 }
 
-/** Tells accounts what they have used of their plans (docs/concepts/quota.md#events). */
+/** Notifications of accounts about the usage of their plans (docs/concepts/quota.md#events). */
 export interface QuotaNotifications {
   /** Checks workspaces with reported changes, and each minute those with recent usage. */
   run(): Promise<void>;

@@ -1,3 +1,3 @@
-/** What a workspace has, in numbers (docs/concepts/usage.md#summary), and the counts that are kept for it. */
+/** Summary of a workspace in numbers (docs/concepts/usage.md#summary), and its stored counters. */
 export { mergeCounterRows, recount, videoMs } from './repository.ts';
 export { summaryRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-/** What was used of the platform: requests, bytes, minutes (docs/concepts/usage.md). */
+/** Platform usage: requests, bytes, minutes (docs/concepts/usage.md). */
 export { usageRoutes } from './routes.ts';
 export { createUsageReader, type UsageReader } from './service.ts';
 export { createStorageSampler } from './storage.service.ts';

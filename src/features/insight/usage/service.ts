@@ -60,7 +60,7 @@ interface Deps {
 
 const CSV_PAGE = 500;
 
-/** What was used, out of the sums (docs/concepts/usage.md). */
+/** Creates the reader of usage rollups (docs/concepts/usage.md). */
 export function createUsageReader({ db, clock }: Deps): UsageReader {
   const requests = (
     workspaceId: string,

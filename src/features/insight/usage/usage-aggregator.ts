@@ -13,8 +13,8 @@ export type Count = Pick<UsageEvent, 'kind' | 'workspaceId' | 'subjectId' | 'key
 };
 
 /**
- * Gathers what happens many times a second, and notes one fact for all of a kind: a process that is killed loses at
- * most what came in its last second or two (docs/decisions/usage.md#batched-counting).
+ * Aggregator of frequent events, which records one usage event per kind: a killed process loses at most the
+ * last second or two (docs/decisions/usage.md#batched-counting).
  */
 export interface UsageAggregator {
   /** Adds a count; never waits and never fails. */

@@ -120,7 +120,7 @@ describe('GET /me/events', () => {
   });
 });
 
-/** Opens a tail and stores what it reads. */
+/** Opens a tail and collects its messages. */
 async function openTail(options: { as?: string; query?: string; after?: string; path?: string } = {}) {
   const controller = new AbortController();
   const response = await fetch(

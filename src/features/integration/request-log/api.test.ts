@@ -256,7 +256,7 @@ describe('GET /me/requests', () => {
       assert.deepEqual(await list(one, `?requestId=${mine}`), []);
       assert.deepEqual(await list(one), []);
     }
-    // The same ID sent by another account belongs to that account.
+    // When another account sends this request ID, that request belongs to the other account.
     await app.request('GET', '/streams/none', { key: foreign, headers: { 'x-svc-request-id': mine } });
     assert.equal((await rowOf(foreign, mine)).status, 404);
     assert.equal((await list(key, `?requestId=${mine}`)).length, 1);

@@ -34,7 +34,7 @@ after(() => app.close());
 beforeEach(() => clock.advance(DAY));
 
 let visitors = 0;
-/** Visits the report page from a new address each time, unless `ip` is given. */
+/** Visits the report page from `ip`, by default from a new address each time. */
 async function visit(subject: string, form?: Record<string, string>, ip = `198.51.100.${++visitors}`) {
   const { statusCode, body } = await send(`${app.url}/report/${subject}`, {
     method: form === undefined ? 'GET' : 'POST',

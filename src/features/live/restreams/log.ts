@@ -6,7 +6,7 @@ import * as repository from './repository.ts';
 import { restreamStatus } from './rules.ts';
 import { showRestream, toTarget } from './schemas.ts';
 
-// What the tail of a stream shows of its restreams (docs/concepts/tails.md#restreams).
+// Restream entries in the tail of a stream (docs/concepts/tails.md#restreams).
 
 const place = (streamId: string) => ({ streamId, tail: 'RESTREAM' as const });
 

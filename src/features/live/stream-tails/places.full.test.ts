@@ -9,7 +9,7 @@ import { openTail, type TailClient } from '../../../../test/harness/tail.ts';
 import { waitFor } from '../../../../test/harness/wait-for.ts';
 
 const NODE = join(import.meta.dirname, '../../../../test/harness/node-main.ts');
-/** Of one key, on all nodes (docs/concepts/conventions.md#rate-limits). */
+/** Maximum tails of one key on all nodes (docs/concepts/conventions.md#rate-limits). */
 const PLACES = 25;
 const skip = redisProgram === null && 'neither valkey-server nor redis-server is installed';
 

@@ -18,7 +18,7 @@ export function changesOf(before: StreamRow, after: StreamRow): Changes {
   );
 }
 
-/** A planned start is announced so long before it (docs/concepts/events.md). */
+/** Time between the announcement and the planned start (docs/concepts/events.md). */
 export const SCHEDULE_NOTICE_MS = 15 * 60_000;
 
 /** Emits the planned start. When it is due within the notice period, this event replaces the announcement. */

@@ -36,7 +36,10 @@ import {
 } from './stream-notifications.service.ts';
 import { commitTransition, type StreamTransitionHook, stateOf } from './transitions.ts';
 
-/** A node that has not been heard of for so long has lost its encoders, unless the grace is longer (docs/decisions/streams.md#signal-grace-period). */
+/**
+ * Silence after which a node has lost its encoders, unless the grace period is longer
+ * (docs/decisions/streams.md#signal-grace-period).
+ */
 const NODE_LOST_MS = 20_000;
 /** Time for a takeover, enough to record the next session of the stream. */
 const TAKEOVER_MS = 2000;

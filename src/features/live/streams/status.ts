@@ -5,7 +5,9 @@ import type { StreamHealth } from '../../../platform/db/json-columns.ts';
 import type { StreamRow } from './repository.ts';
 import { deriveStatus, type StreamStatus, visibleHealth } from './rules.ts';
 
-/** What `GET /streams/{id}/status` and its tail say of a stream (docs/concepts/tails.md#status). */
+/**
+ * Status of a stream, as `GET /streams/{id}/status` and its tail return it (docs/concepts/tails.md#status).
+ */
 export interface Status {
   streamId: string;
   hasSignal: boolean;
@@ -61,7 +63,7 @@ export async function logStatus(tx: Tx, before: StatusRow, after: StatusRow, now
 
 type ChatRow = Pick<StreamRow, 'id' | 'chat_enabled' | 'chat_mode' | 'slow_mode_sec'>;
 
-/** How the chat of a stream is open, as its tails tell (docs/concepts/chat.md#settings). */
+/** Returns the chat settings of a stream as its tails send them (docs/concepts/chat.md#settings). */
 function chatSettings(row: ChatRow) {
   return { chatMode: row.chat_enabled ? row.chat_mode : 'OFF', slowModeSec: row.slow_mode_sec };
 }

@@ -17,7 +17,7 @@ interface Deps {
   clock: Clock;
 }
 
-/** `stream.health_changed` comes at most so often (docs/concepts/events.md). */
+/** Minimum interval between `stream.health_changed` events (docs/concepts/events.md). */
 const HEALTH_MS = 60_000;
 /** Silence after which a source of measurements is unreachable; measurements come every five seconds. */
 const UNMEASURED_MS = 12_000;

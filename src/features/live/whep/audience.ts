@@ -27,8 +27,8 @@ interface Watching {
 }
 
 /**
- * Those who came to this process, which asks for them again and again whether they may watch
- * (docs/decisions/whep.md#access-checks). What proves it stays in its memory.
+ * Viewers who connected through this process, which checks repeatedly whether they may watch
+ * (docs/decisions/whep.md#access-checks). Their credentials stay in its memory.
  */
 export interface Audience {
   add(sessionId: string, watching: Watching): void;

@@ -1,8 +1,8 @@
 /**
- * Imports: files that are fetched from an address and become videos (docs/concepts/imports.md).
+ * Imports: files that are fetched from a URL and become videos (docs/concepts/imports.md).
  *
- * Terminology: a *validator* is what a server says to stand for exactly these bytes (a strong ETag, or
- * Last-Modified); with it, what is missing can be asked for after a break.
+ * Terminology: a *validator* is a server's identifier of exactly these bytes (a strong ETag, or
+ * Last-Modified); it lets an interrupted download request the missing bytes.
  */
 export { createImportConsumers } from './consumers.ts';
 export { importEvents } from './events.ts';

@@ -6,7 +6,7 @@ export function isTerminal(status: ImportStatus): boolean {
   return status === 'COMPLETED' || status === 'FAILED' || status === 'CANCELED';
 }
 
-/** Those of videos (docs/concepts/videos.md), and one of its own. */
+/** Error codes of videos (docs/concepts/videos.md), and one specific to imports. */
 export type ImportErrorCode =
   | 'UNSUPPORTED_FORMAT'
   | 'SIZE_EXCEEDED'

@@ -39,7 +39,7 @@ export interface NewImport {
 }
 
 /**
- * What partners do with imports (docs/concepts/imports.md). Each id is looked up in the workspace: NOT_FOUND
+ * Import operations of the API (docs/concepts/imports.md). Each ID is looked up in the workspace: NOT_FOUND
  * otherwise.
  */
 export interface Imports {

@@ -1,4 +1,4 @@
-/** A playlist has at most so many items (docs/concepts/playlists.md). */
+/** Maximum number of items in a playlist (docs/concepts/playlists.md). */
 export const MAX_ITEMS = 5000;
 
 /** Played part of an item's video; null is the start or the end of the video. */

@@ -41,7 +41,10 @@ export function byteCount(header: string, value: string | string[] | undefined):
   return Number(value);
 }
 
-/** @throws {AppError} BAD_REQUEST when no video file can have so many bytes (docs/concepts/plans.md). */
+/**
+ * @throws {AppError} BAD_REQUEST when `bytes` is less than 1 or exceeds the maximum size of a video file
+ *   (docs/concepts/plans.md).
+ */
 export function checkedSize(field: string, bytes: number): number {
   if (bytes < 1 || bytes > MAX_FILE_BYTES) {
     throw badRequest(field, `${field} must be 1 to ${MAX_FILE_BYTES} bytes.`);

@@ -28,7 +28,10 @@ export interface UploadOffset {
   offset: number;
 }
 
-/** What happens at an `uploadUrl` (docs/concepts/uploads.md): whoever knows its token may write, while who opened it may. */
+/**
+ * Requests to an `uploadUrl` (docs/concepts/uploads.md): the token permits writing as long as the opener may
+ * upload.
+ */
 export interface Transfers {
   /**
    * @throws {AppError} NOT_FOUND for unknown tokens and sessions that are or will be canceled,

@@ -15,12 +15,12 @@ import type { UploadOffset } from './transfer.service.ts';
 import { allowAnyOrigin, answerPreflight, METHODS, restrictOrigin } from './tus-cors.ts';
 
 /**
- * Where bytes come in: `PUBLIC_URL/uploads/<token>` by tus 1.0 or one PUT, and tus creations at
+ * Endpoint that receives bytes: `PUBLIC_URL/uploads/<token>` by tus 1.0 or one PUT, and tus creations at
  * `PUBLIC_URL/uploads` with an API key (docs/concepts/uploads.md).
  *
- * The protocol stands here and not on `@tus/server`, which has no checksum extension and no PUT, counts the
- * expiration from the creation, lets a second writer wait until the first has timed out, and copies bodies
- * through web streams; what is left of it would be parsing a dozen headers.
+ * The protocol is implemented here instead of with `@tus/server`, which has no checksum extension and no PUT,
+ * counts the expiration from the creation, lets a second writer wait until the first has timed out, and
+ * copies bodies through web streams; little more than parsing a dozen headers would remain of it.
  */
 
 const TUS = '1.0.0';

@@ -12,7 +12,7 @@ import * as repository from './repository.ts';
 /** Time between the notification of the owner and the deletion of a recording. */
 const NOTICE_MS = 7 * DAY_MS;
 
-/** Plans keep recordings for so many days (docs/concepts/plans.md#recordings). */
+/** Retention of recordings, which depends on the plan (docs/concepts/plans.md#recordings). */
 export interface Retention {
   /**
    * Notifies owners of recordings that will be deleted in seven days, and deletes those past their retention.

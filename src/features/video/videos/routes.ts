@@ -24,7 +24,7 @@ interface Deps {
   Upload: TObject;
 }
 
-/** `/videos` and what is done with one (docs/concepts/videos.md). */
+/** Returns the routes of `/videos` (docs/concepts/videos.md). */
 export function videoRoutes({ videos, links, cursors, Upload }: Deps): Route[] {
   const out = (caller: Caller, row: VideoDetails) => toVideo(row, { mode: caller.mode, links });
   return [

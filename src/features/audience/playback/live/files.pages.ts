@@ -82,8 +82,9 @@ const ISSUES_HEADER = 'x-signal-issues';
 const VIEWERS_HEADER = 'x-viewers';
 
 /**
- * nginx keeps what is for everybody for a second, whatever browsers are told, and asks once for all who wait
- * (docs/guides/playback.md#nginx-cache-for-broadcasts): a second, because nothing may be shown for long after a stop.
+ * Response header that lets nginx cache public responses for a second, regardless of `cache-control`, so that
+ * concurrent viewers share one request (docs/guides/playback.md#nginx-cache-for-broadcasts). The second is
+ * short because content must disappear soon after a stop.
  */
 const CACHE_HEADER = 'x-accel-expires';
 const CACHE_SEC = '1';

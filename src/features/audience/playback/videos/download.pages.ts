@@ -10,8 +10,8 @@ type DownloadRequest = FastifyRequest<{
 }>;
 
 /**
- * `/v/:videoId/download/:name`: by a signed address alone, with ranges, so that a download goes on after a break
- * (docs/concepts/videos.md#download).
+ * Registers `/v/:videoId/download/:name`: by a signed URL only, with ranges, so that an interrupted download
+ * can resume (docs/concepts/videos.md#download).
  */
 export function downloadPages(deps: {
   downloads: Downloads;

@@ -311,8 +311,8 @@ export interface SingleJob {
 }
 
 /**
- * Inserts a job already claimed for the caller, who makes the attempt itself: a worker makes it only when the
- * caller dies.
+ * Inserts a job already claimed for the caller, who performs the attempt itself: a worker performs it only
+ * when the caller dies.
  */
 export async function insertClaimed(tx: Tx, job: SingleJob): Promise<{ id: number; lease: number }> {
   const { rows } = await sql<{ id: number; lease: number }>`

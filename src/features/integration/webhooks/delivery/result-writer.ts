@@ -44,7 +44,7 @@ export class ResultWriter {
     this.#running ??= this.#run();
   }
 
-  /** Resolves when everything added so far is finished or abandoned. */
+  /** Resolves when all queued items are finished or abandoned. */
   async idle(): Promise<void> {
     await this.#running;
   }

@@ -153,7 +153,7 @@ test('attempts that end as they begin leave no count or timer', async () => {
   endpoints.ended('a', null);
   claim('next');
   claim('last');
-  // As long as a timer left from before would need to fire.
+  // Waits long enough for a leftover timer to fire.
   await sleep(100);
   endpoints.ended('a', null);
   assert.deepEqual(begun, ['first', 'over at once', 'over then', 'next', 'last']);

@@ -75,7 +75,7 @@ interface Deps {
 }
 
 /**
- * What works without a key: `/videos/{id}/related` and `/views` (docs/concepts/videos.md,
+ * Returns the routes that need no key: `/videos/{id}/related` and `/views` (docs/concepts/videos.md,
  * docs/concepts/authentication.md#the-key).
  */
 export function audienceRoutes({ audience, links }: Deps): Route[] {

@@ -10,7 +10,7 @@ import { videoCaptionReady } from '../events.ts';
 import { lockAnyVideo, updateVideo } from '../repository.ts';
 import type { ClipRange } from './rules.ts';
 
-/** What a video has beside its file, as a clip of it has it (docs/concepts/clips.md#clips-of-a-video). */
+/** Captions and chapters of a video, as copied to its clip (docs/concepts/clips.md#clips-of-a-video). */
 export interface ClipMetadata {
   captions: CopiedCaptions[];
   chapters: Chapter[];

@@ -7,9 +7,9 @@ import type { OwnVideo } from './repository.ts';
 import * as repository from './repository.ts';
 
 /**
- * The storage that the videos of a workspace take (docs/concepts/plans.md): their originals, reserved or received. Each
- * function but the last locks the workspace, so that sources that come at once cannot pass the plan together. A
- * video that is gone takes nothing and stays so.
+ * Storage used by the videos of a workspace (docs/concepts/plans.md): their originals, reserved or received.
+ * Changes lock the workspace, so that concurrent sources cannot exceed the plan together. A deleted video
+ * uses none from then on.
  */
 export interface StorageReservation {
   /**

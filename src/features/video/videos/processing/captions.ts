@@ -51,8 +51,9 @@ interface NamedCaptions {
 }
 
 /**
- * A video has one file of captions for each tag, so what several tracks of one language are for stands in the private part
- * (docs/concepts/videos.md#captions): `en`, `en-x-sdh`, `en-x-forced`, `en-x-2`.
+ * Assigns a language tag to each track. A video has one captions file per tag, so the purpose of several
+ * tracks of one language goes into the private-use subtag (docs/concepts/videos.md#captions): `en`,
+ * `en-x-sdh`, `en-x-forced`, `en-x-2`.
  */
 export function nameCaptions(tracks: readonly SourceCaptions[]): NamedCaptions[] {
   const languages = new Set<string>();

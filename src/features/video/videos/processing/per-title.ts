@@ -9,7 +9,10 @@ import * as repository from './repository.ts';
 import { isWorthAnalyzing } from './rules.ts';
 import type { EncodeStep } from './step.ts';
 
-/** What the pictures of this video need, found out before the bulk of its encoding; once (docs/decisions/transcoding.md#per-title-encoding). */
+/**
+ * Adapts the ladder to the content of this video before the bulk of its encoding; once
+ * (docs/decisions/transcoding.md#per-title-encoding).
+ */
 export async function refineLadder(deps: ProcessingContext, step: EncodeStep): Promise<LadderPlan> {
   const { run, video, dir, processing } = step;
   const { source, ladder } = processing;

@@ -41,11 +41,14 @@ export function priorityOf(plan: Plan, task?: EncodeTask): number {
  */
 const PIXELS_PER_SEC = 190e6;
 /**
- * The lowest rung alone costs another decoding, a tenth of the whole: too much but where the wait is a long one
- * (docs/decisions/transcoding.md#early-playback).
+ * Wait from which the lowest rung is encoded first. Doing so costs another decode, a tenth of the total,
+ * which only a long wait justifies (docs/decisions/transcoding.md#early-playback).
  */
 const LONG_SEC = 120;
-/** A clip is made to be shown at once (docs/decisions/clips.md#time-to-first-playback). */
+/**
+ * Wait from which the lowest rung of a clip is encoded first: clips are meant to be shown immediately
+ * (docs/decisions/clips.md#time-to-first-playback).
+ */
 const LONG_FOR_CLIP_SEC = 2;
 
 /**

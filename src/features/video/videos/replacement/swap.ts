@@ -32,10 +32,11 @@ export async function pickReplacement(
 }
 
 /**
- * The video plays the new file from here on: `video.replaced`. What belongs to the file changes, what belongs to the
- * video stays (docs/concepts/videos.md#replacing-the-file). The former file is kept for those who are in the middle of it.
+ * Switches the video to the new file: `video.replaced`. Properties of the file change, those of the video
+ * stay (docs/concepts/videos.md#replacing-the-file). The previous file is retained for its current viewers.
  *
- * @param step.row as it was processed. @param former the video as it is.
+ * @param step.row as it was processed.
+ * @param former the video before the switch.
  */
 export async function swapFile(
   step: ReplacementStep,

@@ -37,7 +37,7 @@ const API_VERSION = '2026-10-28.endive';
 export const STRIPE_PAGES = 'https://checkout.stripe.com';
 const TIMEOUT_MS = 10_000;
 const PING_MS = 4000;
-/** Of signatures, as everywhere (docs/concepts/webhooks.md). */
+/** Tolerance of signature timestamps, as for our own webhooks (docs/concepts/webhooks.md). */
 const TOLERANCE_SEC = 300;
 /** Maximum number of Stripe events read per fetch. */
 const MAX_EVENTS = 10_000;
