@@ -14,6 +14,7 @@ import { type Artifact, DATABASE_ARTIFACTS } from './database-artifacts.ts';
 import { endpointTables } from './endpoints.ts';
 import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
+import { serializeDocument } from './serialize-document.ts';
 import { withPlansTable, withReleases } from './tables-in-documents.ts';
 
 /** Every generated file. `npm run generate` writes them; a test fails when one is stale. */
@@ -77,5 +78,5 @@ async function compose(database: TestDatabase): Promise<Declared> {
 async function openApi(database: TestDatabase): Promise<string> {
   const { routes, events, publicUrl } = await declaredBy(database);
   const document = openApiDocument({ routes, events, url: publicUrl + BASE_PATH });
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return serializeDocument(document);
 }
