@@ -9,6 +9,7 @@ import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import type { TestDatabase } from '../../test/harness/database.ts';
 import { ROOT } from '../program.ts';
+import { firstReleaseEndpoints } from './changed-endpoints.ts';
 import { configurationReference } from './configuration.ts';
 import { type Artifact, DATABASE_ARTIFACTS } from './database-artifacts.ts';
 import { endpointTables } from './endpoints.ts';
@@ -20,7 +21,14 @@ import { withPlansTable, withReleases } from './tables-in-documents.ts';
 /** Every generated file. `npm run generate` writes them; a test fails when one is stale. */
 export const ARTIFACTS: Artifact[] = [
   ...DATABASE_ARTIFACTS,
-  { path: 'openapi.json', build: openApi },
+  {
+    path: 'openapi.json',
+    build: async (database) => serializeDocument(await openApi(database)),
+  },
+  {
+    path: 'src/features/integration/changelog/first-release-endpoints.generated.ts',
+    build: async (database) => firstReleaseEndpoints(await openApi(database)),
+  },
   { path: 'docs/configuration.md', build: async () => configurationReference() },
   {
     path: 'CHANGELOG.md',
@@ -75,8 +83,7 @@ async function compose(database: TestDatabase): Promise<Declared> {
   }
 }
 
-async function openApi(database: TestDatabase): Promise<string> {
+async function openApi(database: TestDatabase) {
   const { routes, events, publicUrl } = await declaredBy(database);
-  const document = openApiDocument({ routes, events, url: publicUrl + BASE_PATH });
-  return serializeDocument(document);
+  return openApiDocument({ routes, events, url: publicUrl + BASE_PATH });
 }

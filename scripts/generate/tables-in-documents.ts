@@ -1,6 +1,6 @@
+import { RELEASES } from '../../src/features/integration/changelog/releases.ts';
 import { PLANS, type PlanLimits } from '../../src/kernel/plans.ts';
 import type { Release } from '../../src/kernel/release.ts';
-import { RELEASES } from '../../src/kernel/releases.ts';
 
 /** Replaces the lines between the two marker comments of a document. */
 function withTable(document: string, name: string, table: string[]): string {

@@ -32,24 +32,33 @@ export interface Deprecation extends DeprecationOutcome {
   since: string;
 }
 
-/** A release of the interface. */
-export interface Release {
+/** A version of the API. */
+export interface ApiVersion {
   version: string;
-  /** ISO date; null before the release: it is not announced, and no header names it. */
+  /** ISO date of the release; null before it: no header or event names the version. */
   date: string | null;
+}
+
+/** Every version of the API, oldest first; its changes are in `features/integration/changelog/releases.ts`. */
+export const API_VERSIONS = [
+  { version: '1.0.0', date: '2026-11-01' },
+] as const satisfies readonly ApiVersion[];
+
+/** A version of the API with its changes. */
+export interface Release extends ApiVersion {
   entries: readonly ReleaseEntry[];
 }
 
-export interface PublishedRelease extends Release {
-  date: string;
+export type PublishedRelease = Published<Release>;
+
+type Published<T extends ApiVersion> = T & { date: string };
+
+export function publishedReleases<T extends ApiVersion>(releases: readonly T[]): Published<T>[] {
+  return releases.filter((release): release is Published<T> => release.date !== null);
 }
 
-export function publishedReleases(releases: readonly Release[]): PublishedRelease[] {
-  return releases.flatMap(({ date, ...release }) => (date === null ? [] : [{ ...release, date }]));
-}
-
-/** The latest that is published. */
-export function latestPublished(releases: readonly Release[]): PublishedRelease {
+/** Returns the latest published release. */
+export function latestPublished<T extends ApiVersion>(releases: readonly T[]): Published<T> {
   const latest = publishedReleases(releases).at(-1);
   if (latest === undefined) throw new Error('no release is published');
   return latest;

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { RELEASES } from '../features/integration/changelog/index.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
 import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
 import { newUuid } from '../kernel/ids.ts';
 import type { Release } from '../kernel/release.ts';
-import { RELEASES } from '../kernel/releases.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import type { Guard } from '../media/ffmpeg/guard.ts';
 import type { RoomEngineSelection } from '../media/rooms/engine-selection.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
+import { RELEASES } from '../../src/features/integration/changelog/releases.ts';
 import type { Release } from '../../src/kernel/release.ts';
-import { RELEASES } from '../../src/kernel/releases.ts';
 import { lastRelease } from '../openapi/breaking.ts';
 import { changedEndpoints, isInOrder, operations, withoutEntry } from '../openapi/changed.ts';
 
@@ -51,7 +51,7 @@ test('no endpoint has changed since the last release without an entry of the cha
   assert.equal(
     withoutEntry(changedEndpoints(kept, document), RELEASES, keptVersion).join('\n'),
     '',
-    'name it in an entry of src/kernel/baseline-endpoints.ts (or of the release to come, src/kernel/releases.ts)',
+    'name it, or its OpenAPI tag, in an entry of src/features/integration/changelog/first-release.ts (after npm run generate)',
   );
 });
 

@@ -1,15 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { badRequest } from '../../kernel/errors.ts';
 import { isIsoDate } from '../../kernel/iso-date.ts';
-import { latestPublished, publishedReleases } from '../../kernel/release.ts';
-import { RELEASES } from '../../kernel/releases.ts';
+import { API_VERSIONS, latestPublished, publishedReleases } from '../../kernel/release.ts';
 
 export const VERSION_HEADER = 'Svc-API-Version';
 
 /** Oldest first (docs/concepts/conventions.md#versions, docs/decisions/versions.md). */
-const PUBLISHED = publishedReleases(RELEASES);
+const PUBLISHED = publishedReleases(API_VERSIONS);
 
-export const LATEST_VERSION: string = latestPublished(RELEASES).version;
+export const LATEST_VERSION: string = latestPublished(API_VERSIONS).version;
 
 /**
  * The exact release that a requested version means: `1`, `1.0`, `1.0.0`, or a date, which means the release

@@ -4,8 +4,8 @@ import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import { runTask } from '../../../../test/harness/modules.ts';
 import { waitFor } from '../../../../test/harness/wait-for.ts';
-import { BASELINE_ENDPOINTS } from '../../../kernel/baseline-endpoints.ts';
 import type { Release } from '../../../kernel/release.ts';
+import { RELEASES } from './releases.ts';
 
 const NOW = '2027-02-01T09:00:00.000Z';
 const DAY = 86_400_000;
@@ -29,7 +29,7 @@ const COMING: Release = { version: '1.2.0', date: null, entries: SECOND.entries 
 
 let app: TestApp;
 before(async () => {
-  app = await startTestApp({ clock, releases: [BASELINE_ENDPOINTS, SECOND, COMING] });
+  app = await startTestApp({ clock, releases: [...RELEASES, SECOND, COMING] });
 });
 after(() => app.close());
 beforeEach(() => clock.set(NOW));
@@ -198,7 +198,7 @@ test('callers of a deprecated endpoint get a header on each response and a notif
   });
   const [notice] = await noticed(user.key);
   assert.equal(notice.title, 'Your keys call GET /playlists, which is deprecated');
-  assert.deepEqual(await listEvents(other.key, 'changelog.deprecation_used'), []);
+  assert.deepEqual(await told(other.key, 'changelog.deprecation_used'), []);
   // A month later it is called no more: silence. Then it is called again.
   clock.advance(31 * DAY);
   await tell();
