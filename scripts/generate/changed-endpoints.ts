@@ -31,8 +31,8 @@ export function endpointsByTag(earlier: Json, later: Json): string {
   );
   const lists = [...Map.groupBy(endpoints, ({ tag }) => tag)].map(([tag, of]) => {
     const names = of.map(({ name }) => `'${name}'`);
-    const line = `  ${tag}: [${names.join(', ')}],\n`;
-    if (line.length <= LINE_WIDTH) return line;
+    const line = `  ${tag}: [${names.join(', ')}],`;
+    if (line.length <= LINE_WIDTH) return `${line}\n`;
     return `  ${tag}: [\n${names.map((name) => `    ${name},\n`).join('')}  ],\n`;
   });
   return `${HEADER}\nexport const FIRST_RELEASE_ENDPOINTS = {\n${lists.join('')}} as const;\n`;
