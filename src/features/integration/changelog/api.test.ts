@@ -198,7 +198,7 @@ test('callers of a deprecated endpoint get a header on each response and a notif
   });
   const [notice] = await noticed(user.key);
   assert.equal(notice.title, 'Your keys call GET /playlists, which is deprecated');
-  assert.deepEqual(await told(other.key, 'changelog.deprecation_used'), []);
+  assert.deepEqual(await listEvents(other.key, 'changelog.deprecation_used'), []);
   // A month later it is called no more: silence. Then it is called again.
   clock.advance(31 * DAY);
   await tell();
