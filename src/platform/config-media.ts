@@ -57,7 +57,7 @@ function readRtmps(read: Read, publicUrl: string) {
   const key = read('TLS_KEY_FILE', MEDIA_KEYS.TLS_KEY_FILE);
   if ((cert === undefined) !== (key === undefined)) {
     throw new ConfigError(
-      `${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is required beside the other`,
+      `${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is required with ${cert === undefined ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'}`,
     );
   }
   const rtmpsPort = read('RTMPS_PORT', MEDIA_KEYS.RTMPS_PORT) ?? 0;

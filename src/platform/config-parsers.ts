@@ -221,7 +221,7 @@ export function email(description: string, fallback: string | null): Key<string>
     description,
     fallback,
     parse: (value) => {
-      if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) throw new Error('must be an e-mail address');
+      if (!/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) throw new Error('must be an email address');
       return value;
     },
   };

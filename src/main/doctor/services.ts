@@ -111,7 +111,7 @@ const bucket: Check = async ({ config }) => {
     await store.put(key, 'doctor', 'text/plain');
     const found = await store.open(key);
     if (found === null || String(await buffer(found.body)) !== 'doctor')
-      throw new Error('it gives back something else');
+      throw new Error('the stored object has different content');
     await store.delete(key);
     return [ok('s3', `a file can be written to ${config.S3_BUCKET}, read and deleted`)];
   } catch (error) {

@@ -91,7 +91,8 @@ function feeOf({ amountCents, feeCents }: { amountCents: number; feeCents: numbe
 }
 
 function assertCents(cents: number, least: number): void {
-  if (!Number.isSafeInteger(cents) || cents < least) throw new RangeError(`${cents} is no amount in cents`);
+  if (!Number.isSafeInteger(cents) || cents < least)
+    throw new RangeError(`${cents} is not an amount in cents of at least ${least}`);
 }
 
 /**

@@ -167,7 +167,7 @@ async function afterwards(deps: Deps, row: SandboxPayment, does: CardBehavior): 
     await deps.tell(hint, 'NOW');
   }
   if (does === 'DISPUTE') await dispute(deps, row.ref);
-  if (does === 'LATE') throw new ProviderUnavailableError('the sandbox answers later than anybody waits');
+  if (does === 'LATE') throw new ProviderUnavailableError('the sandbox payment timed out');
   return answerOf(deps, row);
 }
 
