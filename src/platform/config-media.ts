@@ -56,9 +56,8 @@ function readRtmps(read: Read, publicUrl: string) {
   const cert = read('TLS_CERT_FILE', MEDIA_KEYS.TLS_CERT_FILE);
   const key = read('TLS_KEY_FILE', MEDIA_KEYS.TLS_KEY_FILE);
   if ((cert === undefined) !== (key === undefined)) {
-    throw new ConfigError(
-      `${cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE'} is required with ${cert === undefined ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'}`,
-    );
+    const missing = cert === undefined ? 'TLS_CERT_FILE' : 'TLS_KEY_FILE';
+    throw new ConfigError(`${missing} is required: set TLS_CERT_FILE and TLS_KEY_FILE together`);
   }
   const rtmpsPort = read('RTMPS_PORT', MEDIA_KEYS.RTMPS_PORT) ?? 0;
   const derived = cert && `rtmps://${new URL(publicUrl).hostname}:${rtmpsPort}/live`;
