@@ -12,6 +12,7 @@ import { ROOT } from '../program.ts';
 import { firstReleaseEndpoints } from './changed-endpoints.ts';
 import { configurationReference } from './configuration.ts';
 import { type Artifact, DATABASE_ARTIFACTS } from './database-artifacts.ts';
+import { withDomains } from './domains.ts';
 import { endpointTables } from './endpoints.ts';
 import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
@@ -33,6 +34,10 @@ export const ARTIFACTS: Artifact[] = [
   {
     path: 'CHANGELOG.md',
     build: async () => withReleases(await readFile(join(ROOT, 'CHANGELOG.md'), 'utf8')),
+  },
+  {
+    path: 'ARCHITECTURE.md',
+    build: async () => withDomains(await readFile(join(ROOT, 'ARCHITECTURE.md'), 'utf8')),
   },
   {
     path: 'docs/concepts/plans.md',

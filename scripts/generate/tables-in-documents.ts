@@ -3,7 +3,7 @@ import { PLANS, type PlanLimits } from '../../src/kernel/plans.ts';
 import type { Release } from '../../src/kernel/release.ts';
 
 /** Replaces the lines between the two marker comments of a document. */
-function withTable(document: string, name: string, table: string[]): string {
+export function withTable(document: string, name: string, table: string[]): string {
   const [first, last] = [`<!-- ${name}: written by npm run generate -->`, `<!-- end of ${name} -->`];
   const begin = document.indexOf(first);
   const end = document.indexOf(last);

@@ -89,7 +89,7 @@ function noteAnswers(app: FastifyInstance, ports: HttpPorts): void {
   quotas(app, ports);
 }
 
-/** The whole request chain, in the order in which it runs (ARCHITECTURE.md#the-request-chain). */
+/** The whole request chain, in the order in which it runs (ARCHITECTURE.md#request-chain). */
 export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { ports, routes } = options;
   const app = fastify({
