@@ -3,8 +3,8 @@
  * without dependencies. It installs missing dependencies and hands over to Node 26 from node_modules. If
  * nothing is missing, it only compares stamps.
  *
- * node scripts/bootstrap.mjs test|check|demo|bench|generate|readme-image [arguments]
- * node scripts/bootstrap.mjs start      prints the command that scripts/start.sh runs
+ *   node scripts/bootstrap.mjs test|check|demo|bench|generate|create-feature|readme-image [arguments]
+ *   node scripts/bootstrap.mjs start      prints what is to be run: scripts/start.sh does it
  */
 
 import { handOver } from './bootstrap/handoff.mjs';
@@ -35,6 +35,7 @@ const COMMANDS = {
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web', 'server'] },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web', 'server'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
+  'create-feature': { script: 'scripts/create-feature.ts', needs: ['dev'] },
   'readme-image': {
     script: 'scripts/readme-image.ts',
     needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'web', 'server'],
