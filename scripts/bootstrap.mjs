@@ -3,7 +3,7 @@
  * without dependencies. It installs missing dependencies and hands over to Node 26 from node_modules. If
  * nothing is missing, it only compares stamps.
  *
- *   node scripts/bootstrap.mjs test|check|demo|bench|generate|create-feature|readme-image [arguments]
+ *   node scripts/bootstrap.mjs dev|test|check|demo|bench|generate|create-feature|readme-image [arguments]
  *   node scripts/bootstrap.mjs start      prints what is to be run: scripts/start.sh does it
  */
 
@@ -27,6 +27,7 @@ import { buildWeb } from './bootstrap/web.mjs';
 
 const COMMANDS = {
   start: { script: 'start', needs: ['ffmpeg', 'rooms', 'web', 'server'] },
+  dev: { script: 'scripts/dev.ts', needs: ['dev', 'ffmpeg', 'rooms'] },
   test: {
     script: 'scripts/run-tests.ts',
     needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'obs', 'peers', 'web', 'server'],

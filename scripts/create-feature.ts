@@ -98,6 +98,11 @@ const REGISTRATIONS: readonly [path: string, before: string | RegExp, line: stri
     "    added('Bookmarks', 'Bookmarks of a workspace.', 'GET POST /bookmarks, GET /bookmarks/{id}'),\n",
   ],
   ['src/http/openapi/tags.ts', /\};\n\n\/\*\* The tags/, "  bookmarks: 'Bookmarks of a workspace.',\n"],
+  [
+    'src/features/identity/privacy/data-inventory.ts',
+    / {2}workspace: \{ of: 'account' \},\n/,
+    '  bookmark: workspace,\n',
+  ],
   ['test/repository/table-owners.ts', /\};\n/, "  bookmark: 'features/audience/bookmarks',\n"],
   [
     'test/contract/resources.ts',
