@@ -4,7 +4,7 @@
  * nothing is missing, it only compares stamps.
  *
  *   node scripts/bootstrap.mjs dev|test|check|demo|bench|generate|create-feature|readme-image [arguments]
- *   node scripts/bootstrap.mjs start      prints what is to be run: scripts/start.sh does it
+ *   node scripts/bootstrap.mjs start      prints the command that scripts/start.sh runs
  */
 
 import { handOver } from './bootstrap/handoff.mjs';

@@ -31,13 +31,13 @@ test('profile, avatar, embedding and notifications can be changed and are saved'
     await page.getByText('Saved.').first().waitFor();
     const file = { name: 'me.png', mimeType: 'image/png', buffer: PNG };
     await profile.locator('input[type=file]').setInputFiles(file);
-    await profile.getByRole('img', { name: 'Your picture' }).waitFor();
+    await profile.getByRole('img', { name: 'Your profile image' }).waitFor();
 
     const embedding = page.getByRole('region', { name: 'Embedding' });
     await embedding.getByLabel('Only listed websites').check();
     await embedding.getByRole('textbox', { name: 'Websites' }).fill('example.com\n*.example.org');
     await embedding.getByRole('button', { name: 'Save' }).click();
-    const aboutFailing = page.getByRole('switch', { name: 'webhook.failing: Mail' });
+    const aboutFailing = page.getByRole('switch', { name: 'webhook.failing: Email' });
     await aboutFailing.uncheck({ force: true });
     await page.waitForLoadState('networkidle');
     await page.reload();
@@ -64,7 +64,7 @@ test('unsaved changes require a confirmation before they are lost', async () => 
     await name.fill('Half typed');
     const dialog = page.getByRole('dialog', { name: 'Discard unsaved changes?' });
     await page.getByRole('link', { name: 'Usage' }).click();
-    await dialog.getByRole('button', { name: 'Stay here' }).click();
+    await dialog.getByRole('button', { name: 'Stay on page' }).click();
     await page.getByText('Test', { exact: true }).click();
     await dialog.waitFor();
     await page.keyboard.press('Escape');
@@ -107,18 +107,18 @@ test('two-factor authentication is turned on and off, and another session is end
     await signIn.getByText('We sent a link to moved@example.org.').waitFor();
     await signIn.getByLabel('Current password').fill(user.password);
     await signIn.getByLabel('New password').fill('short');
-    await signIn.getByRole('button', { name: 'Change the password' }).click();
+    await signIn.getByRole('button', { name: 'Change password' }).click();
     await signIn.getByText('This password is too weak.').waitFor();
     await signIn.getByLabel('New password').fill(user.password);
-    await signIn.getByRole('button', { name: 'Change the password' }).click();
+    await signIn.getByRole('button', { name: 'Change password' }).click();
     await signIn.getByText('Password changed.').waitFor();
 
     const second = page.getByRole('region', { name: 'Two-factor authentication' });
     await second.getByLabel('Your password').fill('wrong horse battery staple');
-    await second.getByRole('button', { name: 'Turn it on' }).click();
+    await second.getByRole('button', { name: 'Turn on' }).click();
     await second.getByText('Incorrect password.').waitFor();
     await second.getByLabel('Your password').fill(user.password);
-    await second.getByRole('button', { name: 'Turn it on' }).click();
+    await second.getByRole('button', { name: 'Turn on' }).click();
     await second.getByRole('img', { name: 'QR code for an authenticator app' }).waitFor();
     await assertAccessible(page, 'the enrolment');
     const secret = await second.getByRole('textbox', { name: 'Secret' }).inputValue();
@@ -131,8 +131,8 @@ test('two-factor authentication is turned on and off, and another session is end
     await second.getByText('Two-factor authentication is on.').waitFor();
     await second.getByLabel('Your password').fill(user.password);
     await second.getByLabel('Authentication code or recovery code').fill(first);
-    await second.getByRole('button', { name: 'Turn it off' }).click();
-    await second.getByRole('button', { name: 'Turn it on' }).waitFor();
+    await second.getByRole('button', { name: 'Turn off' }).click();
+    await second.getByRole('button', { name: 'Turn on' }).waitFor();
   });
 });
 
@@ -180,7 +180,7 @@ test('changes that a team role may not make are not offered', async () => {
   const [owner, member] = [await dashboard.user({ name: 'Ada Lovelace' }), await dashboard.user()];
   const team = { accountId: owner.id, userId: member.id, teamRole: 'EDITOR' } as const;
   const id = await joinTeam(dashboard.app.container.db, team);
-  const note = /You can see this page, but not change it/;
+  const note = /You have read-only access to this page/;
   await dashboard.visit('/dashboard/live', { user: member }, async (page) => {
     const offers = async (path: string, button: string) => {
       await page.goto(`${dashboard.url}/dashboard${path}`);

@@ -30,7 +30,7 @@ test('a product is created, availability is set, and it is published with bookab
     await page.getByLabel('URL slug').fill('coaching');
     await page.getByRole('button', { name: 'Create product' }).click();
     await page.getByRole('heading', { level: 1, name: 'An hour of coaching' }).waitFor(SLOW);
-    await page.getByText(/there is no time to book/).waitFor(SLOW);
+    await page.getByText(/No slots available in the next four weeks/).waitFor(SLOW);
     await page.getByRole('button', { name: 'Publish' }).click();
     await page.getByText('Set your availability first').waitFor(SLOW);
 
@@ -45,11 +45,11 @@ test('a product is created, availability is set, and it is published with bookab
     const off = page.getByRole('group', { name: 'Time off 1' });
     await off.getByLabel('From').fill('2026-12-24');
     await off.getByLabel('Last day').fill('2026-12-20');
-    await page.getByRole('button', { name: 'Save times' }).click();
+    await page.getByRole('button', { name: 'Save availability' }).click();
     await page.getByText('end must be after start.').waitFor(SLOW);
     await off.getByLabel('Last day').fill('2026-12-26');
     await assertAccessible(page, 'hours and time off');
-    await page.getByRole('button', { name: 'Save times' }).click();
+    await page.getByRole('button', { name: 'Save availability' }).click();
     await page.getByText('Availability saved.').waitFor(SLOW);
     const put = (await session.send('GET', '/booking/availability')).assertOk(200);
     assert.deepEqual(put.at('data.weeklyJson.fri'), [{ start: '22:00', end: '24:00' }]);
@@ -101,7 +101,7 @@ test('a course gets a cohort with a session and a video, which is canceled', asy
   const id = await create('/booking/products', product);
   await create('/videos', { title: 'Lesson one' });
   await dashboard.visit(`/dashboard/booking/products/${id}`, { user }, async (page) => {
-    await page.getByText('No cohort yet').waitFor(SLOW);
+    await page.getByText('No cohorts yet').waitFor(SLOW);
     await page.getByRole('button', { name: 'New cohort' }).click();
     const form = page.getByRole('region', { name: 'New cohort' });
     await form.getByLabel('Name').fill('Winter');

@@ -56,7 +56,7 @@ test('a new user signs up, verifies their email, creates a key and calls the API
     assert.match(shown, /^pk_[0-9a-f]{40}$/);
     assert.ok((await page.locator('pre').textContent())?.includes(shown), 'the line can be pasted as it is');
     assert.equal(await callMe(shown), 200);
-    await page.getByText('The first call has arrived.').waitFor();
+    await page.getByText('First call received.').waitFor();
     await storeKey(page);
     assert.ok(!(await page.locator('body').textContent())?.includes(shown), 'it is shown once');
     await page.getByRole('link', { name: 'All your keys' }).click();

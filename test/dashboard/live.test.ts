@@ -59,11 +59,11 @@ test('a stream goes live from an encoder, and stops', async (t) => {
   assert.ok(TITLE.length <= 200 && TITLE.length > 180);
   await media.visit('/live', async (page) => {
     const id = await createStream(page);
-    await status(page, /off the air/);
+    await status(page, /You're offline/);
     const encoder = await startEncoder(page);
     t.after(() => encoder.stop());
 
-    await status(page, /only you see it/);
+    await status(page, /Only you can see it/);
     const frame = await (await page.locator('iframe').elementHandle(SLOW))?.contentFrame();
     assert.ok(frame);
     await plays(frame);
@@ -83,9 +83,9 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     const stop = { name: 'Stop broadcast' };
     await page.getByRole('button', stop).click();
     const dialog = page.getByRole('dialog', { name: 'Stop broadcast?' });
-    await dialog.getByText('It ends for all viewers at once.').waitFor();
+    await dialog.getByText('It ends for all viewers immediately.').waitFor();
     await dialog.getByRole('button', stop).click();
-    await status(page, /only you see it/);
+    await status(page, /Only you can see it/);
     await viewer.page.getByText('Ended').first().waitFor(SLOW);
     await waitFor(() => viewer.page.evaluate<boolean>('document.querySelector("video").paused'));
     assert.deepEqual(viewer.strangers, []);
@@ -97,10 +97,10 @@ test('a stream goes live from an encoder, and stops', async (t) => {
       .waitFor(SLOW);
     await page.getByRole('button', { name: 'Reset stream key' }).click();
     const rotation = page.getByRole('dialog', { name: 'Reset the stream key?' });
-    await rotation.getByText('the encoder that is connected now is cut off').waitFor();
+    await rotation.getByText('the connected encoder is disconnected').waitFor();
     await rotation.getByRole('button', { name: 'Reset stream key' }).click();
     await encoder.exited;
-    await status(page, /off the air/);
+    await status(page, /You're offline/);
   });
 });
 
@@ -118,7 +118,7 @@ test('stream settings are saved, and deleting a stream asks for confirmation', a
 
     await page.getByRole('button', { name: 'Delete stream' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete this stream?' });
-    await dialog.getByText('Recordings stay as videos.').waitFor();
+    await dialog.getByText('Recordings remain available as videos.').waitFor();
     await dialog.getByRole('button', { name: 'Delete stream' }).click();
     await page.getByRole('heading', { level: 1, name: 'Live streams' }).waitFor(SLOW);
     await page.getByRole('link', { name: TITLE.trim() }).waitFor(SLOW);

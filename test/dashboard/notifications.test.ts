@@ -93,7 +93,7 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
     await page.getByRole('link', { name: /unread/ }).waitFor({ state: 'detached' });
 
     await card('A domain failed').getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('dialog').getByText('cannot be brought back').waitFor();
+    await page.getByRole('dialog').getByText('This cannot be undone').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await card('A domain failed').waitFor({ state: 'detached' });
     await card(LONG).waitFor();

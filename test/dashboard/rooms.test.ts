@@ -15,7 +15,7 @@ after(() => dashboard?.close());
 test('a room is created, people are invited, it is changed and ended', async () => {
   const user = await dashboard.user({ name: 'Ada' });
   await dashboard.visit('/dashboard/rooms', { user }, async (page) => {
-    await page.getByRole('heading', { name: 'No room yet' }).waitFor(SLOW);
+    await page.getByRole('heading', { name: 'No rooms yet' }).waitFor(SLOW);
     await page.getByRole('button', { name: 'New room' }).first().click();
     await page.getByLabel('Name').fill(NAME);
     await page.getByRole('button', { name: 'Create room' }).click();
@@ -28,7 +28,7 @@ test('a room is created, people are invited, it is changed and ended', async () 
     const invite = page.getByRole('region', { name: 'Invite' });
     await invite.getByLabel('Name').fill('Grace');
     await invite.getByLabel('Role').selectOption('VIEWER');
-    await invite.getByRole('button', { name: 'Make a link' }).click();
+    await invite.getByRole('button', { name: 'Create link' }).click();
     const personal = page.getByLabel('Link for Grace', { exact: true });
     await personal.waitFor(SLOW);
     assert.match(await personal.inputValue(), /\/r\/room_\w+#token=[\w.-]+$/);
@@ -84,7 +84,7 @@ test('video analytics are shown over time, by second and by country, and compare
     const totals = page.getByRole('region', { name: 'Summary' });
     await totals.getByText('30', { exact: true }).waitFor(SLOW);
     await page.getByLabel('Compare with previous period').click();
-    await totals.getByText('before: 20 (+50 %)').waitFor(SLOW);
+    await totals.getByText('previous: 20 (+50 %)').waitFor(SLOW);
     await page.getByRole('img', { name: /^Views, Daily[.] Peak: 30 at/ }).waitFor(SLOW);
     await page.getByRole('region', { name: 'Countries' }).getByText('Germany').waitFor(SLOW);
     await page.getByLabel('Period', { exact: true }).selectOption('28');
@@ -94,7 +94,7 @@ test('video analytics are shown over time, by second and by country, and compare
     const retention = page.getByRole('region', { name: 'Audience retention' });
     await retention.getByText('60% of views at the start, 30% at 0:01.').waitFor(SLOW);
     await assertAccessible(page, 'analytics of a video');
-    await page.getByRole('link', { name: 'To the video' }).click();
+    await page.getByRole('link', { name: 'Open video' }).click();
     await page.getByRole('link', { name: 'Analytics', exact: true }).last().click();
     await page.getByRole('region', { name: 'Over time' }).getByText('Watch time').first().click();
     await page.getByRole('img', { name: /^Watch time, Daily[.] Peak: 1:30 at/ }).waitFor(SLOW);

@@ -201,7 +201,7 @@ test('an error is shown as a toast with its code and the request ID to copy', as
     await openPanel(page);
     await page.getByRole('button', { name: 'Sign out' }).click();
     const toast = page.getByRole('alert').filter({ hasText: 'INTERNAL_ERROR' });
-    await toast.getByText('Request id: 5b1c1d1e-0000-4000-8000-000000000000').waitFor();
+    await toast.getByText('Request ID: 5b1c1d1e-0000-4000-8000-000000000000').waitFor();
     await toast.getByRole('button', { name: 'Copy request ID' }).waitFor();
     await toast.getByRole('link', { name: 'View in request log' }).click();
     await page.waitForURL(

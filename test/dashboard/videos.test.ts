@@ -149,8 +149,8 @@ test('an upload resumes after a reload, is described, published, and watched', a
     await assertAccessibleInBothSchemes(page, 'the page of a video');
 
     const clips = page.getByRole('region', { name: 'Clip' });
-    await clips.getByLabel('From second').fill('1.5');
-    await clips.getByLabel('To second').fill('3');
+    await clips.getByLabel('Start (seconds)').fill('1.5');
+    await clips.getByLabel('End (seconds)').fill('3');
     await clips.getByLabel('Clip title').fill('The overture');
     await clips.getByRole('button', { name: 'Create clip' }).click();
     await clips.getByRole('link', { name: 'Open clip' }).waitFor(SLOW);
@@ -212,7 +212,7 @@ test('several videos are hidden and deleted together, and a broken file shows a 
     await page.getByRole('checkbox', { name: 'Select First draft' }).check();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete 1 video?' });
-    await dialog.getByText('after 30 days at the latest').waitFor();
+    await dialog.getByText('within 30 days').waitFor();
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     const list = page.getByRole('table', { name: 'Videos' });
     await list.getByRole('link', { name: 'First draft' }).waitFor({ state: 'detached', ...SLOW });

@@ -59,12 +59,12 @@ test('a webhook is added, fails, is inspected and replayed', async () => {
     await row.getByText('Évènements 中文').waitFor();
     await page.getByText('1 failed').waitFor();
     await assertAccessible(page, 'a failed delivery');
-    await page.getByRole('tab', { name: 'Waiting (1)' }).click();
+    await page.getByRole('tab', { name: 'Pending (1)' }).click();
     await page.getByRole('cell', { name: 'playlist.created' }).waitFor();
     await page.getByRole('tab', { name: 'Deliveries' }).click();
 
     sink.reply = () => ({});
-    await row.getByRole('button', { name: 'Send again' }).click();
+    await row.getByRole('button', { name: 'Resend' }).click();
     await page.getByText('Resent successfully.').waitFor();
     await page.getByText('Manual resend').waitFor();
     await page.getByText('Failed', { exact: true }).first().click();
@@ -99,8 +99,8 @@ test('a test, a simulation, other settings, a new secret, the end', async () => 
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Paused', { exact: true }).waitFor();
       await assertAccessible(page, 'the settings of a webhook');
-      await page.getByRole('button', { name: 'New secret' }).click();
-      await page.getByRole('dialog').getByRole('button', { name: 'New secret' }).click();
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
       const fresh = await page.getByRole('textbox', { name: 'Signing secret' }).inputValue();
       assert.notEqual(fresh, made.string('data.signingSecret'));
       await page.getByLabel("I've saved it").check();
