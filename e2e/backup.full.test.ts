@@ -151,7 +151,7 @@ test('a data folder lost under load is restored with all data acknowledged befor
   await copyFile(join(dataDir, 'secret.key'), join(folder, 'secret.key'));
   await rm(dataDir, { recursive: true });
   await mkdir(dataDir);
-  await refused(/there is no secret key/, 'restore', '--from', to);
+  await refused(/secret key not found/, 'restore', '--from', to);
   await copyFile(join(folder, 'secret.key'), join(dataDir, 'secret.key'));
   await killWhen(marquee('restore', '--from', to), join(dataDir, 'media', 'w'), 'media come back');
   await assert.rejects(start(), /broken off: type marquee restore again/);

@@ -17,7 +17,7 @@ const run = promisify(execFile);
 const SLOW = { timeout: 30_000 };
 const PATIENT = { timeoutMs: 20_000, intervalMs: 200 };
 const TITLE = 'From the studio';
-const BROADCAST = 'This room is being broadcast: whoever watches';
+const BROADCAST = 'This room is being broadcast. Viewers of the stream';
 
 let platform: RunningPlatform;
 let browser: TestBrowser;
@@ -54,7 +54,7 @@ async function comeTo(roomId: string, identity: string): Promise<Page> {
 async function agree(page: Page): Promise<void> {
   const button = page.getByRole('button', { name: /^Join/ });
   await button.click(SLOW);
-  await page.getByText('This room is being broadcast now.').waitFor(SLOW);
+  await page.getByText('This room is now being broadcast.').waitFor(SLOW);
   await page.getByText(BROADCAST).first().waitFor(SLOW);
   await button.click(SLOW);
   await page.getByRole('button', { name: 'Leave', exact: true }).last().waitFor(SLOW);

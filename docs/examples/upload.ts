@@ -23,7 +23,7 @@ async function call(method: string, path: string, body?: object) {
   return data;
 }
 
-/** The key stays on your server: whoever has `uploadUrl`, such as a browser, may send the bytes. */
+/** The key stays on your server: any client that has `uploadUrl`, such as a browser, may send the bytes. */
 function send(path: string, uploadUrl: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const upload = new Upload(createReadStream(path), {

@@ -1,6 +1,6 @@
 import type { EventDefinition } from '../../src/events/catalogue.ts';
 
-const NOTICE = '<!-- Written by npm run generate from the event catalogue. -->';
+const NOTICE = '<!-- Written by npm run generate from the event catalog. -->';
 
 /** The page of all event types: the shape of `data` and a sample of each. */
 export function eventReference(definitions: readonly EventDefinition[]): string {
@@ -11,12 +11,12 @@ export function eventReference(definitions: readonly EventDefinition[]): string 
   return `${NOTICE}
 # Events
 
-Every type that a webhook can subscribe to; \`GET /me/webhooks/events\` answers the same list, and \`<family>.*\` subscribes
-to a family. [The webhooks](webhooks.md) say how an event is sent; the tables below have the members of its \`data\`. All of
-them are always there; those with \`null\` may be null.
+Event types for webhook subscriptions; \`GET /me/webhooks/events\` returns the same list, and \`<family>.*\` subscribes
+to a family. [Webhooks](webhooks.md) describes delivery. The tables below list the fields of \`data\`. All fields are always
+present; those with \`null\` may be null.
 
-\`sequence\` counts the events of one resource from 1: it tells the order of what arrived out of order. Addresses in events
-carry no token. What somebody paid or earned is never in an event; of prices, which are public, changes are told.
+\`sequence\` counts the events of one resource from 1, so that you can restore their order. URLs in events contain no token.
+Payments and earnings are never in an event; changes of prices, which are public, are.
 
 | Type | Sent when |
 | --- | --- |
@@ -42,7 +42,7 @@ function eventSection({ type, description, data, sample }: EventDefinition): str
 
 ${description}
 
-| Member | Type | |
+| Field | Type | |
 | --- | --- | --- |
 ${rows.join('\n')}
 

@@ -134,7 +134,7 @@ test('a broadcast that can be watched from before has a line to seek on, statist
     await page.keyboard.press('Shift+?');
     await page.getByText('Back or forward 10 seconds').waitFor();
     assert.deepEqual(await violationsOf(page), []);
-    await page.getByLabel('On the whole page').uncheck();
+    await page.getByLabel('Use on the whole page').uncheck();
     await page.keyboard.press('Escape');
     await page.locator('h1').click();
     await page.keyboard.press('m');

@@ -218,9 +218,9 @@ test('two people meet on the page: waiting room, video, audio, chat, raised hand
   // The network is lost and restored: the same participant, without notifications.
   await guest.page.context().setOffline(true);
   await guest.page.evaluate('for (const socket of window.sockets) socket.close()');
-  await guest.page.getByText('The connection is lost.').waitFor(SLOW);
+  await guest.page.getByText('Connection lost.').waitFor(SLOW);
   await guest.page.context().setOffline(false);
-  await guest.page.getByText('The connection is lost.').waitFor({ state: 'hidden', ...SLOW });
+  await guest.page.getByText('Connection lost.').waitFor({ state: 'hidden', ...SLOW });
   await seesMore(guest.page, 'Ada');
   await seesMore(host.page, GUEST_NAME);
   assert.equal(await people(host.page), 2);

@@ -277,7 +277,7 @@ test('a page that is opened during processing plays as soon as a rung is ready',
       .execute();
   await db.updateTable('video_rendition').set({ status: 'PENDING' }).where('video_id', '=', id).execute();
   await withPage(`${app.url}/watch/${id}`, async ({ page }) => {
-    await page.getByText('This video is still being processed.').first().waitFor();
+    await page.getByText('This video is still processing.').first().waitFor();
     assert.equal(await phaseOf(page), 'offline');
     await rungs('READY');
     bus.publish(VIDEO_TOPIC, id);

@@ -159,7 +159,7 @@ test('a booking is moved and canceled', async () => {
     await assertAccessible(page, 'a booking');
     await page.getByLabel('Reason (sent to the customer)').fill('I am ill.');
     await page.getByRole('button', { name: 'Cancel booking' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Cancel booking of Emmy Noether?' });
+    const dialog = page.getByRole('dialog', { name: 'Cancel the booking of Emmy Noether?' });
     await dialog.getByRole('button', { name: 'Cancel booking' }).click();
     await page.getByText('I am ill.').waitFor(SLOW);
   });

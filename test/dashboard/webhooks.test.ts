@@ -85,10 +85,10 @@ test('a test, a simulation, other settings, a new secret, the end', async () => 
       await page.getByText('The endpoint responded with 200.').waitFor();
       await page.getByRole('tab', { name: 'Simulate' }).click();
       await page.getByLabel('Event', { exact: true }).selectOption('video.created');
-      await page.getByLabel(/^Other data/).fill('[]');
+      await page.getByLabel(/^Custom data/).fill('[]');
       await page.getByRole('button', { name: 'Preview request' }).click();
       await page.getByText('Enter a valid JSON object.').waitFor();
-      await page.getByLabel(/^Other data/).fill('{"title":"Mine"}');
+      await page.getByLabel(/^Custom data/).fill('{"title":"Mine"}');
       await page.getByRole('button', { name: 'Preview request' }).click();
       await page.getByText('This webhook would receive the event.').waitFor();
       await page.getByText('"title":"Mine"').first().waitFor();

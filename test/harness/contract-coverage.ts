@@ -62,6 +62,6 @@ export async function recordDatabaseEvents<T>(sql: Sql, work: () => Promise<T>):
 /** Services of the program that a test has constructed itself count as the program. */
 function isCalledByTest(): boolean {
   const callers = (new Error().stack ?? '').split('\n').slice(1);
-  const caller = callers.find((line) => !line.includes('harness/seen.ts'));
+  const caller = callers.find((line) => !line.includes(import.meta.url));
   return caller === undefined || caller.includes('.test.ts') || !caller.includes('/src/');
 }

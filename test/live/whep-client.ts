@@ -24,14 +24,14 @@ window.whep = async (url, more = '', name = '') => {
   const session = new URL(made.headers.get('location'), url).href;
   return { status: 201, session, viewers: made.headers.get('x-viewers') };
 };
-/** Tells of one candidate, as clients do that found it after their offer. */
+/** Sends one candidate, as clients do that gather it after their offer. */
 window.trickle = async (session) => {
   const ice = window.pc.localDescription.sdp.match(/^a=ice-(ufrag|pwd):.*$/gm).slice(0, 2);
   const lines = [...ice, 'm=video 9 UDP/TLS/RTP/SAVPF 96', 'a=mid:0', 'a=candidate:1 1 udp 1 192.0.2.1 9 typ host', ''];
   const headers = { 'content-type': 'application/trickle-ice-sdpfrag', 'if-match': '*' };
   return (await fetch(session, { method: 'PATCH', headers, body: lines.join('\\r\\n') })).status;
 };
-/** What has come so far: whole pictures, how loud the sound was, and how much of it the browser has made up. */
+/** Statistics so far: complete frames, audio level, and concealed audio samples. */
 window.received = async () => {
   const found = { frames: 0, energy: 0, samples: 0, concealed: 0, state: window.pc.connectionState };
   for (const one of (await window.pc.getStats()).values()) {

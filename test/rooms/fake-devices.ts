@@ -1,9 +1,9 @@
 /**
- * Returns a page script with fake devices that a test controls. The camera is an area of `colours[identity]`,
+ * Returns a page script with fake devices that a test controls. The camera is an area of `colors[identity]`,
  * or of the color passed to `window.paint`; the microphone is a tone of `tones[identity]` hertz while
  * `window.say(true)`; `window.spoken()` returns its total seconds.
  */
-export function fakeDevices(colours: Record<string, string>, tones: Record<string, number>): string {
+export function fakeDevices(colors: Record<string, string>, tones: Record<string, number>): string {
   return `{
     const identity = new URLSearchParams(location.search).get('identity');
     const context = new AudioContext();
@@ -18,15 +18,15 @@ export function fakeDevices(colours: Record<string, string>, tones: Record<strin
       since = isOn ? context.currentTime : null;
     };
     window.spoken = () => (since === null ? 0 : context.currentTime - since);
-    let colour = ${JSON.stringify(colours)}[identity];
+    let color = ${JSON.stringify(colors)}[identity];
     window.paint = (wanted) => {
-      colour = wanted;
+      color = wanted;
     };
     const camera = ({ width, height }) => {
       const canvas = Object.assign(document.createElement('canvas'), { width, height });
       const picture = canvas.getContext('2d');
       setInterval(() => {
-        picture.fillStyle = colour;
+        picture.fillStyle = color;
         picture.fillRect(0, 0, width, height);
         for (let index = 0; index < 200; index++) {
           picture.fillStyle = 'hsl(0 0% ' + Math.random() * 100 + '%)';

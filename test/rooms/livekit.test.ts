@@ -273,7 +273,7 @@ describe('the platform with LiveKit', { skip }, () => {
     });
     await sees(host.page);
 
-    const interrupted = (page: Page) => page.getByText('Sound and pictures are interrupted.');
+    const interrupted = (page: Page) => page.getByText('Audio and video are interrupted.');
     await server.kill();
     await Promise.all([host, guest].map(({ page }) => interrupted(page).waitFor(SLOW)));
     await server.start();

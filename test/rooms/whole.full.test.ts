@@ -101,7 +101,7 @@ async function meets(page: Page, name: string): Promise<void> {
 }
 
 const PATIENT = { timeoutMs: 60_000, intervalMs: 200 };
-const LOST = 'Sound and pictures are interrupted.';
+const LOST = 'Audio and video are interrupted.';
 
 const NAME =
   'people meet by the page, the media process dies and comes back, and the recording plays with sound';

@@ -25,10 +25,10 @@ test('the table has every state and every action', () => {
 });
 
 for (const status of VALUES.support_ticket.status) {
-  for (const [index, deed] of TICKET_ACTIONS.entries()) {
+  for (const [index, action] of TICKET_ACTIONS.entries()) {
     const expected = rows.find(([state]) => state === status)?.[index + 1];
-    test(`${status}, ${deed} results in ${expected}`, () => {
-      assert.equal(nextStatus(status, deed) ?? '-', expected);
+    test(`${status}, ${action} results in ${expected}`, () => {
+      assert.equal(nextStatus(status, action) ?? '-', expected);
     });
   }
 }
