@@ -18,13 +18,13 @@ before(async () => {
   await writeFile(
     join(folder, 'program.mjs'),
     `import { writeFileSync } from 'node:fs';
-     import { parentsOf, tellReady, watchParents } from ${JSON.stringify(PARENTS)};
+     import { parentsOf, signalReady, onParentExit } from ${JSON.stringify(PARENTS)};
      const drain = () => setTimeout(() => { writeFileSync('${folder}/drained', 'yes'); process.exit(7); }, 50);
      process.on('SIGTERM', drain);
      const args = process.argv.slice(2);
-     watchParents(parentsOf(args), drain);
+     onParentExit(parentsOf(args), drain);
      setInterval(() => {}, 1000);
-     if (process.env.NEVER_READY === undefined) tellReady(parentsOf(args), args);
+     if (process.env.NEVER_READY === undefined) signalReady(parentsOf(args), args);
      console.log(process.pid);`,
   );
   const command = `exec sh ${SUPERVISOR} ${process.execPath} ${join(folder, 'program.mjs')}`;

@@ -73,8 +73,8 @@ test('enqueue rejects an invalid payload and an unregistered job', async () => {
 test('the registry rejects malformed definitions', () => {
   const registry = (...definitions: ReturnType<typeof defineJob>[]) =>
     createJobQueue({ ...open, definitions });
-  assert.throws(() => registry(greet, labelJob('test.greet')), /two jobs are called test\.greet/);
-  assert.throws(() => registry(labelJob('greet')), /"greet" is not a job name/);
+  assert.throws(() => registry(greet, labelJob('test.greet')), /two jobs are named test\.greet/);
+  assert.throws(() => registry(labelJob('greet')), /"greet" is not a valid job name/);
   assert.throws(() => registry(labelJob('test.x', [5, -1])), /a pause of the job test\.x is negative/);
   const text = defineJob({ name: 'test.text', payload: Type.String(), retrySec: [] });
   assert.throws(() => registry(text), /the payload of the job test\.text is not an object/);

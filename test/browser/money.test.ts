@@ -136,7 +136,7 @@ test('a film is bought on its watch page without a script, and opens by the memb
     await page.goto(address);
     await assertPublicLooks(page);
   }
-  await page.getByRole('button', { name: 'Resume' }).press('Enter');
+  await page.getByRole('button', { name: 'Continue' }).press('Enter');
   await page.getByText('Signed in as dora@example.com').waitFor();
   await page.getByRole('link', { name: 'The film' }).waitFor();
   await assertPublicLooks(page);

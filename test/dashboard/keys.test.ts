@@ -101,7 +101,7 @@ test('a key is rotated and revoked, and each workspace shows its own keys', asyn
     await called.first().waitFor();
     assert.deepEqual((await called.allTextContents()).slice(1), [body.name, '1', '0', '0', '0']);
     await page.getByLabel('Metric').selectOption('apiRequests');
-    await page.getByText(/^Requests\. Last 28 days, daily\. In all: \d+\.$/).waitFor();
+    await page.getByText(/^Requests\. Last 28 days, daily\. Total: \d+\.$/).waitFor();
     await assertAccessible(page, 'what was used');
     await page.goto(`${dashboard.url}/dashboard/keys`);
 
@@ -127,7 +127,7 @@ test('an invited person creates an account, works in the other one, and is remov
   const [mail = ''] = await dashboard.mailsTo(email);
   const link = /https?:\/\/\S+\/dashboard(\/invitations\/[\w-]{43})/.exec(mail)?.[1] ?? '';
   await dashboard.visit(`/dashboard${link}`, {}, async (page) => {
-    await page.getByText(`Ada invites ${email}`).waitFor();
+    await page.getByText(`Ada invited ${email}`).waitFor();
     await assertAccessible(page, 'an invitation');
     await page.getByRole('link', { name: 'Create an account' }).click();
     assert.equal(await page.getByLabel('Email').inputValue(), email);

@@ -76,13 +76,13 @@ test('a stream goes live from an encoder, and stops', async (t) => {
     const viewer = await media.watch(`/watch/${id}`);
     t.after(() => viewer.close());
     await viewer.page.getByText('The broadcast has not started yet.').first().waitFor(SLOW);
-    await page.getByRole('button', { name: 'Start a broadcast' }).click();
+    await page.getByRole('button', { name: 'Go live' }).click();
     await status(page, /You are live/);
     await plays(viewer.page);
 
     const stop = { name: 'Stop broadcast' };
     await page.getByRole('button', stop).click();
-    const dialog = page.getByRole('dialog', { name: 'Stop broadcast?' });
+    const dialog = page.getByRole('dialog', { name: 'Stop the broadcast?' });
     await dialog.getByText('It ends for all viewers immediately.').waitFor();
     await dialog.getByRole('button', stop).click();
     await status(page, /Only you can see it/);

@@ -117,7 +117,7 @@ test('an administrator reads the development mailbox, and follows its links', as
     await page.getByRole('link', { name: 'Mailbox' }).click();
     await page.getByText(newcomer.email).waitFor();
     await assertAccessible(page, 'the mailbox');
-    await page.getByRole('link', { name: /Confirm/ }).click();
+    await page.getByRole('link', { name: /Verify your email/ }).click();
     await page.getByRole('textbox', { name: 'Link' }).waitFor();
     await page.setViewportSize(PHONE);
     await assertAccessible(page, 'a mail');

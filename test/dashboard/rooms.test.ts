@@ -45,7 +45,7 @@ test('a room is created, people are invited, it is changed and ended', async () 
     await page.getByRole('button', { name: 'End the room' }).click();
     const dialog = page.getByRole('dialog', { name: 'End the room for everyone?' });
     await dialog.getByRole('button', { name: 'End the room' }).click();
-    await page.getByRole('heading', { name: 'Room ended' }).waitFor(SLOW);
+    await page.getByRole('heading', { name: 'The room has ended' }).waitFor(SLOW);
     await page.getByText('It was ended by a host').waitFor(SLOW);
   });
 });

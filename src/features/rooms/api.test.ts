@@ -175,7 +175,7 @@ describe('a room', () => {
   test('a room accepts no more people than the plan', async () => {
     const { key: own } = await app.createKey({ account: await app.createAccount({ plan: 'FREE' }) });
     const answer = await call('POST', '/rooms', { name: 'x', maxParticipants: 11 }, own);
-    assert.match(answer.assertError('QUOTA_EXCEEDED').string('error.message'), /allows 10 people/);
+    assert.match(answer.assertError('QUOTA_EXCEEDED').string('error.message'), /Limit of 10 participants/);
     const quota = (await call('GET', '/quota/ROOM_PARTICIPANTS', undefined, own)).assertOk(200);
     assert.deepEqual([quota.at('data.limit'), quota.at('data.used')], [10, 0]);
   });

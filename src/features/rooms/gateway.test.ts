@@ -305,7 +305,7 @@ describe('moderation', () => {
     assert.equal(await back.end(), 4403);
     await connectRoom(app, id, [token]).next('waiting');
     host.send({ type: 'moderate', action: 'record' });
-    assert.match(String((await host.next('error')).message), /may not be recorded/);
+    assert.match(String((await host.next('error')).message), /recordEnabled is false/);
     host.send({ type: 'moderate', action: 'end' });
     assert.equal(await host.end(), 4410);
     assert.equal((await room(id)).endReason, 'CALL');

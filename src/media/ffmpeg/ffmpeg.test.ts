@@ -96,7 +96,7 @@ test('ffmpeg check: missing features are named in one line', async () => {
   });
   await assert.rejects(checkFfmpeg(join(dir, 'absent')), /absent cannot be run \(spawn .*ENOENT\): install/);
   const other = await program('other', 'echo hello');
-  await assert.rejects(checkFfmpeg(other), /does not answer as ffmpeg does/);
+  await assert.rejects(checkFfmpeg(other), /other is not ffmpeg: install/);
 });
 
 test('ffmpeg process: ends with its code and the tail of its log', async () => {

@@ -93,7 +93,7 @@ test('ffmpeg receives the reason of its rejection', async (t) => {
   const ingest = await startIngest(t);
   const exit = await publish(t, ingest, 'wrong', { seconds: 5 }).exited;
   assert.notEqual(exit.code, 0);
-  assert.match(exit.stderr, /The stream key is not valid/);
+  assert.match(exit.stderr, /Invalid stream key/);
   assert.deepEqual(ingest.sessions('start'), []);
 });
 

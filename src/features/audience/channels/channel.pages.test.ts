@@ -72,7 +72,7 @@ describe('the page of a channel', () => {
     await app.container.accounts.suspend(email);
     for (const name of ['nobody', id, '%F0%9F%8E%AC', 'a'.repeat(2000)]) {
       const { status, text } = await page(`/@${name}`);
-      assert.deepEqual([status, /There is no such channel here/.test(text)], [404, true], name.slice(0, 20));
+      assert.deepEqual([status, /Channel not found/.test(text)], [404, true], name.slice(0, 20));
     }
     const upper = await page(`/@${ada.id.toUpperCase()}`);
     assert.deepEqual([upper.status, upper.headers.get('location')], [301, `/@${ada.id}`]);

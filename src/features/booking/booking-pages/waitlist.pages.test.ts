@@ -63,7 +63,7 @@ test('an entry for a full class is offered a seat and takes it by the emailed li
   const own = { formToken: asked.fields().formToken ?? '' };
   assert.equal((await send(`${kim.path}/confirm`, own)).status, 403);
   await send(`${kim.path}/confirm`, own, { cookie: kim.cookie });
-  assert.match((await see(kim.path, kim.cookie)).text, /You wait/);
+  assert.match((await see(kim.path, kim.cookie)).text, /You're on the waitlist/);
   assert.equal((await see(kim.path)).status, 404);
   (await act(of, bookingId, 'cancel')).assertOk(200);
   const offered = await see(kim.path, kim.cookie);
@@ -71,13 +71,13 @@ test('an entry for a full class is offered a seat and takes it by the emailed li
   const taken = await send(`${kim.path}/take`, { ...offered.fields(), name: 'Kim' }, { cookie: kim.cookie });
   assert.equal(taken.status, 303, taken.text);
   assert.match((await see(taken.location)).text, /You have booked/);
-  assert.match((await see(kim.path, kim.cookie)).text, /You have booked it/);
+  assert.match((await see(kim.path, kim.cookie)).text, /Booked\. Check your email/);
 
   const lou = await opened(await linkTo('waitlist-joined', 'lou@example.com', /\/waitlist\//));
   const { formToken = '' } = (await see(lou.path, lou.cookie)).fields();
   assert.equal((await send(`${lou.path}/leave`, { formToken })).status, 403);
   await send(`${lou.path}/leave`, { formToken }, { cookie: lou.cookie });
-  assert.match((await see(lou.path, lou.cookie)).text, /You do not wait any more/);
+  assert.match((await see(lou.path, lou.cookie)).text, /You are no longer on the waitlist/);
   clock.advance(2 * DAY_MS + 1);
   await runTask(app.container, 'waitlist');
   const entries = (await app.request('GET', '/booking/waitlist?status=EXPIRED', { key: of.key })).assertOk(
@@ -107,7 +107,7 @@ test('joining again emails the link again, and a page does not reveal who waits'
   assert.equal((await entries()).at('data.0.status'), 'WAITING', 'the time begins anew');
   assert.equal((await entries()).at('data.0.confirmedAt'), null);
 
-  assert.match((await confirmed(email)).text, /You wait/);
+  assert.match((await confirmed(email)).text, /You're on the waitlist/);
   assert.equal((await entries()).at('data.0.confirmedAt'), clock.now().toISOString());
   assert.deepEqual((await join()).text, first.text);
   const subjects = await mailsTo(email, 'waitlist-joined');

@@ -50,7 +50,7 @@ test('a cancellation within the policy or by the creator refunds the payment and
   (await act(of, bookingId, 'cancel')).assertError('CONFLICT');
   (await act(of, own, 'cancel', { reason: 'x'.repeat(501) })).assertError('BAD_REQUEST', 'reason');
   const [told] = (await mails('booking-canceled')).filter(({ text }) => text?.includes('I am ill.'));
-  assert.match(told?.text ?? '', /given back to your card/);
+  assert.match(told?.text ?? '', /refunded to your card/);
 });
 
 test('a refund by the creator does not count as the refund of a cancellation', async () => {
@@ -151,7 +151,7 @@ test('a room is created before the start, with a separate link for each side', a
     const answer = await fetch(`${app.url}${pathname}${search}`, { redirect: 'manual' });
     return { status: answer.status, location: answer.headers.get('location'), text: await answer.text() };
   };
-  assert.match((await enter(shown.string('data.joinUrl'))).text, /You are early/);
+  assert.match((await enter(shown.string('data.joinUrl'))).text, /The room is not open yet/);
   clock.advance(Date.parse(startsAt) - clock.ms() - 15 * MINUTE_MS);
   await runTask(app.container, 'rooms of bookings');
   await runTask(app.container, 'rooms of bookings');
@@ -171,9 +171,9 @@ test('a room is created before the start, with a separate link for each side', a
   for (const way of ['joinUrl', 'hostUrl']) {
     const old = await enter(shown.string(`data.${way}`));
     assert.deepEqual([old.status, old.location], [410, null], 'a link of before the move opens nothing');
-    assert.match(old.text, /The booking was moved/);
+    assert.match(old.text, /The booking was rescheduled/);
   }
-  assert.match((await enter(moved.string('data.joinUrl'))).text, /You are early/);
+  assert.match((await enter(moved.string('data.joinUrl'))).text, /The room is not open yet/);
   (await act(of, id, 'cancel')).assertOk(200);
   assert.equal((await enter(moved.string('data.joinUrl'))).status, 410);
 });
@@ -219,7 +219,7 @@ test('each cohort session has a room, and members see its videos and recordings'
     const answer = await fetch(`${app.url}${pathname}${search}`, { redirect: 'manual' });
     return { location: answer.headers.get('location') ?? '', text: await answer.text() };
   };
-  assert.match((await enter()).text, /You are early/);
+  assert.match((await enter()).text, /The room is not open yet/);
 
   const owner = { ...of.account, live: of.account.test };
   const add = (title: string) =>

@@ -112,7 +112,7 @@ test('cohort emails carry the sessions, and each change is sent to members once'
   for (const name of ['Ann', 'Bob']) {
     const told = await lettersTo(name, 'booking-moved');
     assert.equal(told.length, 1);
-    assert.match(told[0]?.text ?? '', /The sessions:\n- [^\n]*\n- [^\n]*\n\nNot held any more:\n- /);
+    assert.match(told[0]?.text ?? '', /Sessions:\n- [^\n]*\n- [^\n]*\n\nNo longer taking place:\n- /);
     assert.deepEqual(read(told[0]?.calendar), {
       method: 'REQUEST',
       entries: [

@@ -219,7 +219,7 @@ test('redirects are checked, and oversized or invalid files are rejected', async
     ['/inside', /cannot be used: private address/],
     ['/page', /not an iCalendar file/],
     ['/long', /larger than 5 MB/],
-    ['/gone', /answers 404/],
+    ['/gone', /returned status 404/],
   ];
   const ids: string[] = [];
   for (const [path] of reasons) ids.push(await add(path));

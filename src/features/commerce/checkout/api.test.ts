@@ -175,7 +175,7 @@ test('discounts are floored, apply only to the first charge, may reach zero, and
   const id = made.string('data.id');
   const wrong = await send(id, 'code', { code: 'nothing' });
   assert.equal(wrong.status, 409);
-  assert.match(wrong.text, /There is no such discount code/);
+  assert.match(wrong.text, /Discount code not found/);
   assert.equal((await send(id, 'code', { code: '' })).status, 303);
   assert.equal((await read(of, id)).at('data.amountCents'), 999);
   assert.equal((await send(id, 'code', { code: 'third' })).status, 303);

@@ -154,7 +154,7 @@ function payForm(view: CheckoutView): SafeHtml {
 ${told('card')}`;
   return html`<form class="form" method="post" action="/checkout/${row.id}/pay">
 <input type="hidden" name="token" value="${formToken}">
-<label class="field">E-mail address, for the receipt and your access
+<label class="field">Email address, for your receipt and access
 <input type="email" name="email" required maxlength="254" autocomplete="email" value="${typed?.email ?? row.customer_email ?? ''}"${row.kind === 'BOOKING' && html` readonly`}${wrong('email')}>
 </label>
 ${told('email')}

@@ -63,8 +63,8 @@ test('entering the email address of a customer with a card starts nothing that i
   const begun = await begunBy(of, id);
   assert.equal((await subscription(of, begun)).at('data.status'), 'TRIALING');
   const receipts = await mailsOf('receipt');
-  assert.match(receipts.at(0) ?? '', /24 January 2026.*not charged unless you agree then/s);
-  assert.match(receipts.at(1) ?? '', /It goes on by itself/);
+  assert.match(receipts.at(0) ?? '', /24 January 2026.*charged only if you agree at that time/s);
+  assert.match(receipts.at(1) ?? '', /It renews automatically/);
 
   await dayPasses(14);
   assert.equal((await subscription(of, begun)).at('data.status'), 'PAST_DUE');

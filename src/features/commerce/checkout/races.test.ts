@@ -73,7 +73,7 @@ test('a code deleted while a checkout applies it is missing', async () => {
     () => send(id, 'code', { code: 'GONE' }),
   );
   assert.equal(typed.status, 409);
-  assert.match(typed.text, /There is no such discount code/);
+  assert.match(typed.text, /Discount code not found/);
   assert.equal((await read(of, id)).at('data.discountCode'), null);
 });
 
@@ -116,7 +116,7 @@ describe('deleting a code whose price is retained', () => {
     assert.deepEqual({ ...row }, { payment_id: null, reserved_until: null, amount_cents: 250 });
     const late = await pay(id);
     assert.equal(late.status, 409);
-    assert.match(late.text, /The discount code does not hold any more/);
+    assert.match(late.text, /The discount code is no longer valid/);
     await send(id, 'code', { code: '' });
     assert.equal((await pay(id)).status, 303);
     assert.equal((await read(of, id)).at('data.amountCents'), 500);

@@ -48,7 +48,7 @@ const testNote = ({ mode }: Creator) => mode === 'test' && html`<p>Test mode: no
 
 function requestFields(creator: Creator): SafeHtml {
   return html`<form class="form" method="post" action="${memberPath(creator)}/link">
-<label class="field">E-mail address
+<label class="field">Email address
 <input type="email" name="email" required maxlength="254" autocomplete="email">
 </label>
 <button class="button" type="submit">Send link</button>

@@ -5,7 +5,7 @@ import { html, type SafeHtml } from '../../../platform/html.ts';
 
 /** Texts and forms of the sign-in pages; they work without scripts. */
 
-const EMAIL_FIELD = html`<label class="field">E-mail address
+const EMAIL_FIELD = html`<label class="field">Email address
 <input type="email" name="email" required maxlength="254" autocomplete="email">
 </label>`;
 

@@ -198,7 +198,7 @@ function parseDays(
     );
   }
   if (last > today) throw new Error(`--to must be ${nameOf(today)} (today in UTC) or earlier`);
-  if (first > last) throw new Error('--from is not after --to');
+  if (first > last) throw new Error('--from must not be after --to');
   return { first, last };
 }
 

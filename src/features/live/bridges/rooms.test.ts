@@ -110,7 +110,7 @@ describe('bridges of rooms', () => {
     await say(late, 'ACTIVE');
     const kick = await app.request('DELETE', `/rooms/${roomId}/participants/${late}`, { key: mine.key });
     kick.assertOk(200);
-    assert.match(String(await port().seat(late)), /A host has removed/);
+    assert.match(String(await port().seat(late)), /A host removed/);
     await app.container.bridgeRuns.sweep();
     assert.equal((await get(mine, late)).at('data.endReason'), 'REMOVED');
   });

@@ -184,7 +184,7 @@ describe('permissions of a guest', () => {
     for (const [settings, status, message] of [
       [{ chatMode: 'FOLLOWERS' }, 403, /follow/],
       [{ chatMode: 'TIER' }, 403, /members/],
-      [{ chatMode: 'OFF' }, 409, /off/],
+      [{ chatMode: 'OFF' }, 409, /disabled/],
     ] as const) {
       await page.set(settings);
       const refused = await anna.write('x');

@@ -123,6 +123,6 @@ test('a response with a head or a body that is too large is refused', async (t) 
     const { connection, failures } = await open(t, answering(response, 5000));
     connection.tell('OPTIONS', 'rtsp://127.0.0.1/a');
     await waitFor(() => failures.length > 0, { message: response.slice(0, 80) });
-    assert.match(failures[0]?.message ?? '', /does not answer as an RTSP server does/);
+    assert.match(failures[0]?.message ?? '', /did not return a valid RTSP response/);
   }
 });
