@@ -185,7 +185,7 @@ test('a name or a type that the definition does not have does not compile', asyn
     event.data.n.length;
   });
   onAny(async (_tx, event) => {
-    // @ts-expect-error nobody knows the data of any event
+    // @ts-expect-error the data of an arbitrary event is unknown
     event.data.n.toFixed();
     if (isEvent(event, otherMade)) event.data.n.toFixed();
   });

@@ -43,7 +43,7 @@ const DAY = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)$/i;
 
 /**
- * Reads `from`, `to`, `timezone` and `granularity` (docs/concepts/revenue.md#ranges): the last 28 days unless told, today
+ * Reads `from`, `to`, `timezone` and `granularity` (docs/concepts/revenue.md#ranges): by default the last 28 days, today
  * included; at most 400.
  *
  * @throws {AppError} BAD_REQUEST, field `from`, `to`, `timezone` or `granularity`.

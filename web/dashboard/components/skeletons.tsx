@@ -17,7 +17,7 @@ export function RowsSkeleton({ rows = 4 }: { rows?: number }) {
   return (
     <Stack role="status" aria-label={t('loading')}>
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows that are all the same.
+        // biome-ignore lint/suspicious/noArrayIndexKey: the rows are identical.
         <Skeleton key={row} height={44} />
       ))}
     </Stack>

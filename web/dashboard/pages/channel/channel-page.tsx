@@ -116,7 +116,7 @@ function Links({ form }: { form: UseFormReturnType<Values> }) {
         {t('links.title')}
       </Text>
       {links.map((_, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a link is what stands at its place.
+        // biome-ignore lint/suspicious/noArrayIndexKey: a link is identified by its position.
         <Group key={index} align="flex-end">
           <TextInput
             {...form.getInputProps(`links.${index}.label`)}

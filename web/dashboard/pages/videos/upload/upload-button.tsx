@@ -26,7 +26,7 @@ export function UploadDrop({ children }: { children: ReactNode }) {
   const mayChange = useCanEdit();
   const hasFiles = ({ dataTransfer }: DragEvent) => mayChange && dataTransfer.types.includes('Files');
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the button beside it does the same by the keyboard.
+    // biome-ignore lint/a11y/noStaticElementInteractions: the adjacent button has the same function for keyboards.
     <div
       className="upload-drop"
       data-over={isOver || undefined}
