@@ -77,8 +77,10 @@ test('an encoder publishes over TLS, and continues while the certificate is rene
 
   const before = await shown();
   // An incomplete renewal, as certbot leaves it for a moment: the old certificate stays in use.
-  await writeFile(join(folder, 'key.pem'), 'Not enabled');
-  await waitFor(() => platform.output().includes('could not be read again'), { timeoutMs: 20_000 });
+  await writeFile(join(folder, 'key.pem'), 'not yet');
+  await waitFor(() => platform.output().includes('cannot reload the RTMPS certificate'), {
+    timeoutMs: 20_000,
+  });
   assert.equal(await shown(), before);
   await install();
   await waitFor(async () => (await shown()) !== before, {

@@ -49,7 +49,11 @@ test('create-feature writes the files of a feature and registers it', () => {
   for (const [path, line] of [
     ['src/main/optional-modules.ts', /^export \{ entries \} from '\.\/parts\/entries\.ts';$/m],
     ['src/kernel/ids.ts', /^ {2}\| 'etr';$/m],
-    ['src/kernel/baseline-endpoints.ts', /'GET POST \/entries, GET \/entries\/\{id\}'/],
+    ['src/features/integration/changelog/first-release.ts', /^ {2}added\(\['entries'\], 'Entries', /m],
+    [
+      'src/features/integration/changelog/first-release-endpoints.generated.ts',
+      /^ {2}entries: \['POST \/entries', 'GET \/entries', 'GET \/entries\/\{id\}'\],$/m,
+    ],
     ['src/http/openapi/tags.ts', /^ {2}entries: 'Entries of a workspace\.',$/m],
     ['src/features/identity/privacy/data-inventory.ts', /^ {2}entry: workspace,$/m],
     ['test/repository/table-owners.ts', /^ {2}entry: 'features\/audience\/entries',$/m],

@@ -93,9 +93,14 @@ const REGISTRATIONS: readonly [path: string, before: string | RegExp, line: stri
   ['src/main/optional-modules.ts', /$/, "export { bookmarks } from './parts/bookmarks.ts';\n"],
   ['src/kernel/ids.ts', /;\n\nconst LETTERS/, "\n  | 'bmk'"],
   [
-    'src/kernel/baseline-endpoints.ts',
-    / {2}\],\n\};\n$/,
-    "    added('Bookmarks', 'Bookmarks of a workspace.', 'GET POST /bookmarks, GET /bookmarks/{id}'),\n",
+    'src/features/integration/changelog/first-release.ts',
+    /\];\n$/,
+    "  added(['bookmarks'], 'Bookmarks', 'Bookmarks of a workspace.'),\n",
+  ],
+  [
+    'src/features/integration/changelog/first-release-endpoints.generated.ts',
+    /\} as const;\n$/,
+    "  bookmarks: ['POST /bookmarks', 'GET /bookmarks', 'GET /bookmarks/{id}'],\n",
   ],
   ['src/http/openapi/tags.ts', /\};\n\n\/\*\* The tags/, "  bookmarks: 'Bookmarks of a workspace.',\n"],
   [

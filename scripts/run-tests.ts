@@ -2,7 +2,7 @@
  * `npm test [-- [--full] [--changed] [folder or file…]]`: runs static checks, then unit, API and end-to-end
  * tests concurrently, then, one at a time, the files that a busy machine would break (`*.alone.test.ts`),
  * with CPU-bound files at a lower priority. `--full` adds the long forms (`*.full.test.ts`). At the end it
- * compares the recorded responses and events with the documented ones (`promises.ts`). With folders, it runs
+ * compares the recorded responses and events with the documented ones (`coverage-step.ts`). With folders, it runs
  * only the tests whose path contains one of them; with `--changed`, only those that depend on files changed
  * since the branch left `main`.
  */

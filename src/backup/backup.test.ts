@@ -234,7 +234,7 @@ describe('obstacles are reported in one line', () => {
       );
       await refused(run(restore()), /does not support 9999_later.sql: update the program first/);
       await writeFile(manifest(), text.replace('"format": 1', '"format": 2'));
-      await refused(run(restore()), /the manifest of .* is damaged/);
+      await refused(run(restore()), /the manifest of .* is corrupt or was written by another version/);
       await writeFile(manifest(), text);
       await refused(run(['restore', '--from', join(folder, 'nothing')]), /there is no whole backup here/);
       assert.deepEqual(await readdir(dataDir), ['instance.lock']);

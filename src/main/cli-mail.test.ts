@@ -58,6 +58,6 @@ describe('the development mailbox', () => {
   });
 
   it('a missing email is reported in one line', async () => {
-    await assert.rejects(marquee('mail', 'show', '--id', 'mail_none'), /There is no such resource/);
+    await assert.rejects(marquee('mail', 'show', '--id', 'mail_none'), /Resource not found/);
   });
 });

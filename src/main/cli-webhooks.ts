@@ -222,7 +222,7 @@ const triggerCommand: RemoteCommand = {
     if (!response.ok) throw new RejectedError(`the platform returned ${response.status}: ${messageOf(text)}`);
     const answer = parseObject(text);
     const data = answer !== null && 'data' in answer ? answer.data : null;
-    const shown = `sent a sample ${type} to whoever listens`;
+    const shown = `sent a sample ${type} to all listeners`;
     process.stdout.write(`${values.json === true ? JSON.stringify(data) : shown}\n`);
   },
 };

@@ -282,7 +282,7 @@ function buildMedia(base: BaseContext & MediaDeps & { tally: UsageAggregator }, 
 /** Exports of the core that an optional module may use. */
 export type Core = ReturnType<typeof buildCore>['core'];
 
-/** A feature that nothing else needs: `nouns.ts` lists them. */
+/** A feature that nothing else needs: `optional-modules.ts` lists them. */
 export interface OptionalModule extends Declarations {
   build(core: Core): FeatureModule;
 }

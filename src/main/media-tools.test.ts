@@ -26,7 +26,7 @@ test('REQUIRE_SANDBOX is a bad configuration where there is none', async () => {
   const check = createGuardCheck(loadConfig({ FFMPEG_PATH: ffmpeg, REQUIRE_SANDBOX: 'true' }));
   await assert.rejects(check(), (error) => {
     assert.ok(error instanceof ConfigError);
-    assert.match(error.message, /^REQUIRE_SANDBOX is set, and ffmpeg has no sandbox here: \S/);
+    assert.match(error.message, /^REQUIRE_SANDBOX is set, but ffmpeg has no sandbox: \S/);
     return true;
   });
 });

@@ -227,7 +227,7 @@ test('the dashboard shows sales: a member, revenue, a refund, payments as a tabl
   await dashboard.visit('/dashboard/monetization', { user }, async (page) => {
     await page.getByRole('heading', { level: 1, name: 'Revenue' }).waitFor(SLOW);
     await page.getByText('Test', { exact: true }).click();
-    await page.getByRole('img', { name: /^Yours by day/ }).waitFor(SLOW);
+    await page.getByRole('img', { name: /^Net by day/ }).waitFor(SLOW);
     await page.getByRole('region', { name: 'Totals' }).getByText('$10.00').first().waitFor(SLOW);
     await page.getByText('Show as a table').click();
     await assertAccessibleInBothSchemes(page, 'revenue');

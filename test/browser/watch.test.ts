@@ -310,7 +310,7 @@ test('playback starts muted where audio needs a gesture, and a button unmutes it
     async ({ page }) => {
       await plays(page);
       assert.equal((await videoOf(page)).muted, true);
-      await page.getByRole('button', { name: 'Unmute' }).click();
+      await page.getByRole('button', { name: 'Unmute', exact: true }).click();
       assert.equal((await videoOf(page)).muted, false);
       await page.getByRole('button', { name: 'Unmute' }).waitFor({ state: 'hidden' });
       await plays(page);

@@ -135,7 +135,7 @@ test('configured services that do not work are reported with a remedy, and no pa
     livekit: /^PROBLEM LiveKit cannot be reached/,
     ffmpeg: /^PROBLEM /,
     'secret-key': /^PROBLEM .*no-key/,
-    disk: /^PROBLEM .* new files are refused/,
+    disk: /^PROBLEM .* new files are rejected/,
   });
   assert.doesNotMatch(diagnosis.printed, /hunter2/);
 });

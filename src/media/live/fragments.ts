@@ -24,7 +24,7 @@ export interface Fragment {
 }
 
 export class InvalidFragmentsError extends Error {
-  override readonly name = 'BadFragments';
+  override readonly name = 'InvalidFragmentsError';
 }
 
 export interface FragmentReader {

@@ -123,10 +123,10 @@ test('permanent failures are reported in words, not retried in a tight loop, and
     wanted('turns', `rtmp://destination.example.com:${own.port}/live`, { streamKey: 'key-turns' }),
   ]);
   await sends(broadcast, 'good', 'turns');
-  await fails(broadcast, 'bad-key', /refuses the stream key/, 'FATAL');
+  await fails(broadcast, 'bad-key', /rejected the stream key/, 'FATAL');
   await fails(broadcast, 'hangs-up', /connection/);
-  await fails(broadcast, 'http', /not answer as an RTMP server/);
-  await fails(broadcast, 'floods', /not answer as an RTMP server/);
+  await fails(broadcast, 'http', /did not return a valid RTMP response/);
+  await fails(broadcast, 'floods', /did not return a valid RTMP response/);
   await fails(broadcast, 'nobody', /ECONNREFUSED/);
   await fails(broadcast, 'plain', /TLS|SSL|certificate|connection/i);
   await fails(broadcast, 'private', /private address/, 'FATAL');

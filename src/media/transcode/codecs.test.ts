@@ -42,7 +42,7 @@ for (const [what, decoder, args] of REFUSED) {
     await assert.rejects(refusal, {
       name: 'MediaFileError',
       code: 'UNSUPPORTED_FORMAT',
-      message: `A track of the file is coded in ${decoder}, which is not read. Export it as H.264 with AAC sound.`,
+      message: `A track of the file uses ${decoder}, which is not supported. Export it as H.264 with AAC audio.`,
     });
     const decoded = ['-nostdin', '-v', 'error', ...inputGuard(path), '-map', '0', '-f', 'null', '-'];
     for (const program of FFMPEGS) {

@@ -121,7 +121,7 @@ for (const [name, container, args] of [
   test(`cut short: half of ${name} is rejected with both lengths`, async () => {
     await assert.rejects(cutTo(container, 0.5, ...args), (error) => {
       assert.ok(error instanceof MediaFileError && error.code === 'CORRUPT_INPUT');
-      const [, there, all] = /^The file breaks off: ([\d.]+) of ([\d.]+) seconds/.exec(error.message) ?? [];
+      const [, there, all] = /^The file is truncated: ([\d.]+) of ([\d.]+) seconds/.exec(error.message) ?? [];
       assert.ok(Number(there) > 1.5 && Number(there) < 4.5 && Math.round(Number(all)) === 6, error.message);
       return true;
     });
@@ -215,7 +215,7 @@ test('cut short: a file too long to be read to its end is judged by its bytes', 
     await judgeBytes(await cut(full, 0.97, `most.${container}`), format_name);
     await assert.rejects(judgeBytes(await cut(full, 0.7, `some.${container}`), format_name), {
       code: 'CORRUPT_INPUT',
-      message: /(69|70) % of its bytes are there/,
+      message: /(69|70)% of its bytes are present/,
     });
   }
 });

@@ -104,5 +104,5 @@ test('an animated AVIF becomes a silent video', async () => {
 
 test('an animated PNG is rejected, and the message names the format', async () => {
   const path = await make(dir, ...pictures('64x64', 5, 1), '-f', 'apng', 'moving.png');
-  await assert.rejects(probe(path), { code: 'UNSUPPORTED_FORMAT', message: /animated PNG/ });
+  await assert.rejects(probe(path), { code: 'UNSUPPORTED_FORMAT', message: /Animated PNG/ });
 });

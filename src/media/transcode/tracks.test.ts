@@ -155,7 +155,7 @@ test('captions, their purpose and chapters are extracted, and omitted parts are 
       ['VIDEO_LEFT_OUT', 'Track 9 was'],
     ],
   );
-  assert.match(notes[0]?.message ?? '', /pictures \(PGS\)/);
+  assert.match(notes[0]?.message ?? '', /images \(PGS\)/);
   const outDir = await mkdtemp(join(dir, 'captions-'));
   const run = { source: made.source, outDir, signal: AbortSignal.timeout(60_000) };
   const texts = await testTranscoder().captions({ ...run, input });

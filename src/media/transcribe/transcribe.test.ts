@@ -44,7 +44,7 @@ test('an engine that hangs or writes without end is ended', async () => {
     assert.ok(error instanceof TranscriptError);
     return /timed out/.test(error.message);
   });
-  await assert.rejects(run('yes'), /wrote too much/);
+  await assert.rejects(run('yes'), /output of the speech engine is too large/);
 });
 
 test('an engine sees the audio, and nothing of the platform', async (t) => {

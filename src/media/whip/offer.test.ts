@@ -33,9 +33,9 @@ test('unsupported offers are rejected with a message', () => {
     ['hello', /begins with "v=0"/],
     [HEAD, /neither audio nor video/],
     [HEAD + H264 + 'a=\r\n'.repeat(2000), /2000 lines/],
-    [HEAD + section('video', '0', 'VP8/90000'), /H\.264 alone/],
+    [HEAD + section('video', '0', 'VP8/90000'), /Video must be H\.264/],
     [`${HEAD}${H264}a=fmtp:96 packetization-mode=0\r\n`, /packetization-mode=1/],
-    [HEAD + section('audio', '0', 'PCMU/8000'), /Opus alone/],
+    [HEAD + section('audio', '0', 'PCMU/8000'), /Audio must be Opus/],
     [HEAD + section('audio', '0', 'opus/48000'), /opus\/48000\/2/],
     [HEAD + section('video', '0', 'H264/90000', 'recvonly'), /must send media/],
     [HEAD + H264 + section('video', '2', 'H264/90000'), /more than one video/],
@@ -55,7 +55,8 @@ test('unsupported offers are rejected with a message', () => {
     [`${HEAD}m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n`, /ice-ufrag/],
     [`${HEAD}m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n${TRANSPORT}`, /audio or video/],
   ];
-  for (const [sdp, words] of refused) assert.throws(() => check(sdp), { name: 'BadOffer', message: words });
+  for (const [sdp, words] of refused)
+    assert.throws(() => check(sdp), { name: 'InvalidOfferError', message: words });
 });
 
 test('an offer of thousands of types and lines is parsed quickly', () => {

@@ -21,7 +21,7 @@ test('a port that accepts is there; with a greeting, one that answers', async ()
   await isReachable({ host, port, timeoutMs: 5000 });
   await isReachable({ host, port, greeting, timeoutMs: 5000 });
   answers = false;
-  await assert.rejects(isReachable({ host, port, greeting, timeoutMs: 5000 }), /ended the connection/);
+  await assert.rejects(isReachable({ host, port, greeting, timeoutMs: 5000 }), /closed the connection/);
   const closed = once(server, 'close');
   server.close();
   await closed;

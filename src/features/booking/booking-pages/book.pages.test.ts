@@ -180,10 +180,10 @@ test('a cohort seat is booked, and a full cohort offers the waitlist', async () 
   assert.match((await see((await send(path, typed)).location)).text, /You have booked A course/);
   const again = await send(path, { ...typed, email: 'eva@example.com' });
   assert.equal(again.status, 409);
-  assert.match(again.text, /It is full/);
+  assert.match(again.text, /Full\. Join the waitlist/);
   const [wait = ''] = again.links('wait=coh_');
   const joined = await send(`${path}/waitlist`, { ...(await see(wait)).fields(), email: 'eva@example.com' });
-  assert.match(joined.text, /confirm there that you wait/);
+  assert.match(joined.text, /confirm your waitlist entry/);
   const rows = await app.request('GET', `/booking/waitlist?cohortId=${cohort}`, { key });
   assert.equal(rows.assertOk(200).at('data.0.email'), 'eva@example.com');
 });

@@ -366,7 +366,7 @@ test('the command line shows balances, finds wrong rollups, and rebuilds them', 
   await app.container.sql`delete from ledger_revenue_item where workspace_id = ${account.live}`;
   const wrong = await runCommand(app, ['money', 'check']);
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stdout, new RegExp(`the sums of ${account.live} are not those of its entries`));
+  assert.match(wrong.stdout, new RegExp(`the totals of ${account.live} do not match its entries`));
   await commandLine(app, 'money', 'rebuild');
   assert.deepEqual((await revenue('groupBy=video')).at('data'), before);
   const right = await runCommand(app, ['money', 'check']);

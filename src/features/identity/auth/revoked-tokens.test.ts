@@ -102,7 +102,7 @@ describe('security emails to the owner', () => {
   it('a sign-in from a new location emails the owner; the first one and known locations do not', async () => {
     const person = await fixture.person();
     const places = async () =>
-      (await fixture.mailsTo(person.email)).filter((text) => text.includes('was not used before'));
+      (await fixture.mailsTo(person.email)).filter((text) => text.includes('from a new IP address'));
     await fixture.login(person, '2001:db8:1:2::1');
     await fixture.login(person, '2001:db8:1:2:ffff::2');
     assert.deepEqual(await places(), []);

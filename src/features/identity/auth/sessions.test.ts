@@ -200,7 +200,7 @@ describe('registering', () => {
     assert.equal(minted.assertOk(201).at('data.rateLimitPerMinute'), 10_000);
     assert.equal(minted.at('data.createdByKeyId'), null);
     assert.equal(minted.at('data.isCurrent'), false);
-    assert.match((await auth.mailsTo(email)).at(-1) ?? '', /done in the dashboard/);
+    assert.match((await auth.mailsTo(email)).at(-1) ?? '', /made in the dashboard/);
     const key = minted.string('data.key');
     const me = (await app.request('GET', '/me', { key })).assertOk(200);
     assert.equal(me.at('data.key.name'), 'My first key');

@@ -63,8 +63,8 @@ test('the value verifies as the whole file, or as one of its lines', async () =>
 
 test('a wrong, incomplete, oversized or missing value does not verify', async () => {
   const replies: [reply: () => object, error: RegExp][] = [
-    [() => ({ body: `x${VALUE}` }), /does not have the value/],
-    [() => ({ body: VALUE.toLowerCase() }), /does not have the value/],
+    [() => ({ body: `x${VALUE}` }), /does not contain the value/],
+    [() => ({ body: VALUE.toLowerCase() }), /does not contain the value/],
     [() => ({ body: `${VALUE}\n${'x'.repeat(1024)}` }), /longer than 1024 bytes/],
     [() => ({ status: 404, body: VALUE }), /answered 404/],
     [() => ({ status: 500, body: VALUE }), /answered 500/],

@@ -64,7 +64,7 @@ test('neither side of a payment in progress is deleted before it has ended', asy
   const led = await pay(checkoutId, { email: buying.email, card: CARDS.secondFactor });
   assert.match(led.location ?? '', /\/sandbox\/confirm\//);
   const sold = (await close(person)).assertError('CONFLICT').string('error.message');
-  assert.match(sold, /1 buyers who pay just now/);
+  assert.match(sold, /1 checkouts in progress/);
   const bought = (await close(buying)).assertError('CONFLICT').string('error.message');
   assert.match(bought, /1 payments to other creators in progress/);
   clock.advance(31 * MINUTE_MS);
@@ -86,7 +86,7 @@ test('an account is not closed while a payment has just begun', async () => {
     ],
   );
   assert.equal(paid, '303');
-  assert.match(said ?? '', /1 (buyers who pay just now|subscriptions of your members)/);
+  assert.match(said ?? '', /1 (checkouts in progress|subscriptions of your members)/);
 });
 
 test('a payment that begins while the account is closed is rejected', async () => {

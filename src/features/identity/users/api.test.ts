@@ -235,8 +235,8 @@ describe('FOLLOWERS visibility', () => {
       const answer = await fetch(`${app.url}/watch/${id}`, { headers });
       const page = await answer.text();
       assert.equal(answer.status, 200);
-      assert.equal(page.includes('follow to watch'), !page.includes('<marquee-player'));
-      return page.includes('follow to watch');
+      assert.equal(page.includes('Follow to watch'), !page.includes('<marquee-player'));
+      return page.includes('Follow to watch');
     };
     const view = (headers: Record<string, string>) =>
       app.request('POST', `/videos/${id}/views`, { headers, body: { sessionId: 's', positionSec: 60 } });
@@ -290,7 +290,7 @@ describe('FOLLOWERS visibility', () => {
     assert.equal((await post('', body, cookie)).status, 201);
     const page = async (headers: Record<string, string>) =>
       (await fetch(`${app.url}/watch/${id}`, { headers })).text();
-    assert.match(await page({}), /Only those who follow/);
-    assert.doesNotMatch(await page(cookie), /Only those who follow/);
+    assert.match(await page({}), /Only followers of/);
+    assert.doesNotMatch(await page(cookie), /Only followers of/);
   });
 });

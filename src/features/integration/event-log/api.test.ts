@@ -327,7 +327,7 @@ describe('GET /me/events/tail', () => {
     for (const path of ['/me/events/tail', '/me/events/stream']) {
       const refused = await get(path);
       refused.assertError('SSE_PER_KEY_CAP');
-      assert.match(refused.string('error.message'), /API key has 25/);
+      assert.match(refused.string('error.message'), /API key has reached its limit of 25/);
     }
     const other = await app.createKey();
     const foreign = await openTail({ as: other.key });

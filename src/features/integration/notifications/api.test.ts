@@ -74,7 +74,7 @@ describe('what makes one', () => {
         id: rows.string('data.0.id'),
         type: 'api_key.expiring',
         title: expiring('Back office'),
-        body: 'It is refused from 2026-12-10T09:00:00.000Z on. Make another one, or rotate it, before that.',
+        body: 'It stops working at 2026-12-10T09:00:00.000Z. Create a new key or rotate this one before then.',
         severity: 'WARNING',
         resource: { type: 'API_KEY', id: made.id },
         actionUrl: 'http://marquee.test/dashboard/keys',
@@ -105,7 +105,7 @@ describe('what makes one', () => {
     assert.equal(rows.at('data.0.type'), 'webhook.failing');
     assert.equal(rows.at('data.0.severity'), 'CRITICAL');
     assert.deepEqual(rows.at('data.0.resource'), { type: 'WEBHOOK', id });
-    assert.match(rows.string('data.0.body'), /receiver\.example\.com\/hook has .* 21 failures/);
+    assert.match(rows.string('data.0.body'), /receiver\.example\.com\/hook has .* 21 consecutive failures/);
     const [mail, ...others] = await mails();
     assert.equal(others.length, 0);
     assert.equal(mail?.subject, 'Webhook keeps failing');
@@ -242,14 +242,14 @@ describe('a video that failed', () => {
     for (const code of ['UPLOAD_EXPIRED', 'CORRUPT_INPUT']) {
       await app.container.events.transaction(async (_tx, append) => {
         const data = { ...videoProcessingFailed.sample, videoId: 'vid_1' };
-        const error = { code, message: 'The file breaks off.' };
+        const error = { code, message: 'The file is truncated.' };
         await append(videoProcessingFailed, owner.account.live, { ...data, error });
       });
     }
     const told = (await app.request('GET', '/notifications', { key: owner.key })).assertOk(200);
     assert.equal(told.list('data').length, 1);
     assert.equal(told.at('data.0.severity'), 'WARNING');
-    assert.equal(told.at('data.0.body'), 'The file breaks off. The code is CORRUPT_INPUT.');
+    assert.equal(told.at('data.0.body'), 'The file is truncated. Error code: CORRUPT_INPUT.');
     assert.deepEqual(told.at('data.0.resource'), { type: 'VIDEO', id: 'vid_1' });
   });
 });

@@ -68,7 +68,7 @@ describe('a report', () => {
     assert.deepEqual((await app.request('GET', '/support/tickets', { key })).list('data'), []);
     const [mail] = await mailsTo('desk@platform.example');
     const { text } = await app.container.mailbox.get(mail?.id ?? '');
-    assert.match(text ?? '', new RegExp(`${url}\\.[^]*They sell <nothing>[^]*${ticket.id}`));
+    assert.match(text ?? '', new RegExp(`${url} was reported\\.[^]*They sell <nothing>[^]*${ticket.id}`));
     assert.match(
       await commandLine(app, 'support', 'show', '--id', ticket.id),
       new RegExp(`of ada@example.com[^]*about the stream ${streamId}`),

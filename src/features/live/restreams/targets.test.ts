@@ -138,7 +138,7 @@ describe('a stream key that cannot be decrypted', () => {
     await one.connect();
     await runs.wanted(one);
     const failed = await one.call('GET', `/restreams/${one.restreamId}`);
-    assert.match(failed.string('data.targets.0.errorMessage'), /Give it again/);
+    assert.match(failed.string('data.targets.0.errorMessage'), /Enter it again/);
     (await one.patch({ streamKey: 'a-new-stream-key' })).assertOk(200);
     assert.deepEqual(await pushOf(one), [HERE, 'a-new-stream-key']);
   });

@@ -60,7 +60,7 @@ test('a key that changes between the offer and the first frame is rejected', asy
   await rotate(path);
   for (const grant of grants) {
     assert.ok(grant !== null && typeof grant !== 'string');
-    await assert.rejects(signals.publishStarted(ingestSession(id, { grant })), /another key/);
+    await assert.rejects(signals.publishStarted(ingestSession(id, { grant })), /its key was changed/);
     const refusal = await events.transaction((tx, append) => signals.admitOffer({ tx, append }, grant));
     assert.equal(refusal?.code, 'UNAUTHORIZED');
   }
@@ -83,7 +83,7 @@ test('pending publishes by WHIP never exceed the encoders of the plan', async ()
     const headers = { 'content-type': 'application/sdp', authorization: `Bearer ${third.streamKey}` };
     const { status, error } = await call('POST', '/whip', headers, 'v=0\r\n');
     assert.deepEqual([status, error.code], [403, 'QUOTA_EXCEEDED']);
-    assert.match(String(error.message), /As many encoders are connected as the plan has/);
+    assert.match(String(error.message), /The plan limit of concurrent encoders is reached/);
   };
   await refused();
   const shown = await app.request('GET', third.path, { key: mine });

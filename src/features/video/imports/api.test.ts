@@ -360,7 +360,7 @@ test('a watch page of PeerTube resolves to its best file', async () => {
     (_request, response) => void response.end('hello'),
   );
   const other = await fixture.create(key, { sourceUrl: `${url}/w/no-peertube` });
-  await fails(other, 'UNSUPPORTED_FORMAT', /no page of a video/);
+  await fails(other, 'UNSUPPORTED_FORMAT', /not a page of a video/);
 });
 
 test('lists can be filtered by status and provider', async () => {

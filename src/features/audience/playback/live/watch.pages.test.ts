@@ -247,7 +247,7 @@ test('hidden and missing streams get the same 404', async (t) => {
         const page = await get(`/${path}/${ID}${query}`);
         const isSold = path === 'watch' && visibility !== 'PRIVATE' && visibility !== 'FOLLOWERS';
         assert.equal(page.statusCode, isOpen || isSold ? 200 : 404, `${visibility} ${query}`);
-        if (isSold && !isOpen) assert.match(page.body, /It cannot be bought at the moment/);
+        if (isSold && !isOpen) assert.match(page.body, /It is not available for purchase right now/);
         if (isOpen || isSold) continue;
         assert.equal(page.body, missing.body);
         assert.deepEqual({ ...page.headers, date: '' }, { ...missing.headers, date: '' });
@@ -324,5 +324,5 @@ test('pages explain how to fix a missing build', async (t) => {
   const { get } = await setUp(t, {}, { assets: stubAssets(() => null) });
   const page = await get(`/watch/${ID}`);
   assert.equal(page.statusCode, 503);
-  assert.match(page.body, /^The web pages are not built\. Run "npm start"/);
+  assert.match(page.body, /^The web pages have not been built\. Run "npm start"/);
 });

@@ -121,7 +121,7 @@ describe('the watch page', () => {
         const isSold = visibility === 'TIER' || visibility === 'PURCHASE';
         const isForFollowers = visibility === 'FOLLOWERS';
         assert.equal(page.status, isOpen || isSold || isForFollowers ? 200 : 404, visibility + query);
-        if (isForFollowers) assert.match(page.body, /This is for followers: .*Sign in to follow/s);
+        if (isForFollowers) assert.match(page.body, /for followers only\..*Sign in to follow/s);
         else if (isSold) assert.match(page.body, /Get a sign-in link by email/);
         else if (!isOpen) assert.equal(page.body, missing.body);
         else assert.equal(page.body.includes('noindex'), visibility !== 'PUBLIC');
@@ -149,7 +149,7 @@ describe('the watch page', () => {
     const waiting = await addVideo(app.container, account, files, { status: 'PROCESSING' });
     const page = await get(`/watch/${waiting}`);
     assert.equal(page.status, 200);
-    assert.match(page.body, /This video is still being processed/);
+    assert.match(page.body, /This video is still processing/);
     assert.match(page.body, /data-phase="offline"/);
     assert.match(page.body, /noindex/);
     assert.doesNotMatch(page.body, / ready[ >]|hls-engine/);

@@ -108,7 +108,7 @@ test('captions of the owner are never replaced', async () => {
 });
 
 for (const [language, error] of [
-  ['nl', /Nothing is spoken/],
+  ['nl', /No speech was detected/],
   ['it', /neither WebVTT nor/],
   ['fr', /engine failed/],
 ] as const) {
@@ -130,7 +130,7 @@ test('a video has captions in at most a hundred languages, uploaded and automati
   });
   await db.insertInto('video_caption').values(rows).execute();
   const done = await made(id);
-  assert.match(done.string('data.error'), /captions in 100 languages/);
+  assert.match(done.string('data.error'), /Limit of 100 caption languages/);
   assert.equal((await captions(id)).length, 100);
 });
 
