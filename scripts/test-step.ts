@@ -31,7 +31,7 @@ interface TestStepOptions extends RunOptions {
 }
 
 /** Maximum failed files that are retried separately; more failures are not caused by load. */
-const MAX_RETRIED = 5;
+const MAX_RETRIED = 10;
 /** Time limit of one test. */
 const TEST_MS = 180_000;
 const PATIENT_MS = 600_000;
