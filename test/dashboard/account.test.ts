@@ -162,7 +162,7 @@ test('a channel description is saved, and a subscriber is added and removed', as
   });
   await dashboard.visit('/dashboard/audience', { user }, async (page) => {
     await page.getByText('0 followers').waitFor();
-    await page.getByLabel('Email').fill('grace@example.com');
+    await page.getByRole('textbox', { name: 'Email' }).fill('grace@example.com');
     await page.getByRole('button', { name: 'Add to list' }).click();
     const row = page.getByRole('row', { name: /grace@example.com/ });
     await row.getByText('Unconfirmed').waitFor();
