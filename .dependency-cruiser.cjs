@@ -3,6 +3,8 @@
  * Each rule is proven by a tree under test/dependency-rules/fixtures that breaks it and nothing else.
  */
 const TESTS = '[.]test[.]ts$';
+/** A feature: `rooms`, or a folder of another domain. */
+const FEATURE = '(rooms|[^/]+/[^/]+)';
 const SQL = 'node_modules/(kysely|kysely-postgres-js|pg|postgres)/';
 
 const rule = (name, comment, from, to) => ({
@@ -44,17 +46,17 @@ module.exports = {
     rule(
       '5-features-by-front-door',
       'A feature sees another one only through its index.ts.',
-      { path: '^src/features/(rooms|[^/]+/[^/]+)/' },
+      { path: `^src/features/${FEATURE}/` },
       {
         path: '^src/features/',
-        pathNot: ['^src/features/$1/', '^src/features/(rooms|[^/]+/[^/]+)/index[.]ts$'],
+        pathNot: ['^src/features/$1/', `^src/features/${FEATURE}/index[.]ts$`],
       },
     ),
     rule(
       '5-features-by-front-door',
       'And types only: what it needs, it declares, and the root passes it in.',
-      { path: '^src/features/(rooms|[^/]+/[^/]+)/' },
-      valueOnly({ path: '^src/features/(rooms|[^/]+/[^/]+)/index[.]ts$', pathNot: '^src/features/$1/' }),
+      { path: `^src/features/${FEATURE}/` },
+      valueOnly({ path: `^src/features/${FEATURE}/index[.]ts$`, pathNot: '^src/features/$1/' }),
     ),
     rule(
       '6-layers-in-a-feature',

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { loadConfig } from '../src/platform/config.ts';
 import { startEmbeddedPostgres } from '../src/platform/db/embedded.ts';
 import { createLogger } from '../src/platform/logger.ts';
+import { ROOT } from './program.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 /** Time in which the changes of one save, or of one build, are collected. */
 const DEBOUNCE_MS = 100;
 /** Time in which a process stops by itself. */

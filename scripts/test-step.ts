@@ -61,9 +61,9 @@ export function testStep(name: string, patterns: string[], options: TestStepOpti
       runOnce(files, how),
       runOnce(beside, { ...how, concurrency: PATIENT_CONCURRENCY, isPatient: true }),
     ]);
-    const failures: string[] = [];
-    for (const pass of passes) failures.push(...(await confirmFailure(pass, how)));
-    return failures.length === 0 ? null : failures.join('');
+    const failures: (string | null)[] = [];
+    for (const pass of passes) failures.push(await confirmFailure(pass, how));
+    return failures.every((failure) => failure === null) ? null : failures.join('');
   };
   return [{ name, run }];
 }
@@ -84,14 +84,14 @@ async function runOnce(files: string[], options: RunOptions): Promise<Pass> {
 /**
  * Retries the failed files while nothing else runs, and records which tests fail again.
  *
- * @returns the failure of the pass, or an empty list if all failed files pass now.
+ * @returns the reason of the failure, or null if all failed files pass now.
  */
-async function confirmFailure({ failure, reports }: Pass, options: RunOptions): Promise<string[]> {
+async function confirmFailure({ failure, reports }: Pass, options: RunOptions): Promise<string | null> {
+  if (failure === null) return null;
   const failed = reports.filter((report) => !report.ok);
-  if (failed.length === 0) return failure === null ? [] : [failure];
-  if (failed.length > MAX_RETRIED || failure !== '') {
+  if (failed.length === 0 || failed.length > MAX_RETRIED || failure !== '') {
     broken.push(...failed.flatMap((report) => report.failed));
-    return [failure ?? ''];
+    return failure;
   }
   process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
   const groups = failed.map(({ file }) => [file]);
@@ -100,7 +100,7 @@ async function confirmFailure({ failure, reports }: Pass, options: RunOptions): 
   broken.push(...stillBroken.flatMap((report) => report.failed));
   const passed = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
   unsteady.push(...passed.flatMap((report) => report.failed));
-  return stillBroken.length === 0 ? [] : [failure];
+  return second.failure;
 }
 
 /** Runs each group in a separate process, in this order. */
