@@ -38,7 +38,7 @@ export type EventHandler<D extends TObject = TObject> = (
   append: AppendEvent,
 ) => Promise<void>;
 
-/** A consumer as the composition root collects it from a feature; created by `on` and `onEvery`. */
+/** A consumer as the composition root collects it from a feature; created by `on` and `onAny`. */
 export interface EventConsumer {
   readonly handle: EventHandler;
 }

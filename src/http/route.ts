@@ -133,7 +133,7 @@ interface EnvelopedReply {
   description?: string;
   /**
    * The data of the main event, where `Accept: text/event-stream` opens a tail of the same: the handler returns a
-   * `Tail` when `context.acceptsEvents`.
+   * `Tail` when `context.acceptsEventStream`.
    */
   tail?: TSchema;
   /** Columns of the table, where `Accept: text/csv` gets one: the handler returns `CsvRows` when `context.acceptsCsv`. */

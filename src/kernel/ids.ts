@@ -147,7 +147,7 @@ function after({ ms, high, low }: Uuid): Uuid {
 /**
  * A new id such as `str_01kd3v…`; ids sort by creation time, so lists page on the primary key.
  *
- * @param clock that of the row's `created_at`, where a list turns times into ids (`idAt`).
+ * @param clock that of the row's `created_at`, where a list turns times into ids (`minIdAt`).
  */
 export function newId(prefix: IdPrefix, clock: Clock = systemClock): string {
   return `${prefix}_${encodeUuid(nextUuid(clock))}`;

@@ -46,7 +46,7 @@ export async function openFaultInjection() {
   }): Promise<void> {
     const prefix = `wsp_${count++}_`;
     const sums = open(chunk);
-    const facts = createUsageEvents({ db: db, clock, log: { warn() {} }, onRowsDropped() {} });
+    const facts = createUsageEvents({ db, clock, log: { warn() {} }, onRowsDropped() {} });
     const pending: { step: number; commit(): Promise<void> }[] = [];
     clock.set('2026-11-21T00:20:00Z');
     await sql`

@@ -13,7 +13,7 @@ import type { RoomRow } from './repository.ts';
 import * as repository from './repository.ts';
 import { applyPresence } from './rules.ts';
 
-/** Brings the room in line with who is in it, under its lock. @param emptySince as in `withPresence`. */
+/** Brings the room in line with who is in it, under its lock. @param emptySince as in `applyPresence`. */
 export async function reconcilePresence(
   told: RoomEventContext,
   room: RoomRow,

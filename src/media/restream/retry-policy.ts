@@ -29,7 +29,7 @@ export class RetryPolicy {
     this.#lastGoodMs = performance.now() - goodAgoMs;
   }
 
-  /** Failures since it last went well for `GOOD_MS`. */
+  /** Failures since it last went well for `STABLE_MS`. */
   get failures(): number {
     return this.#failures;
   }

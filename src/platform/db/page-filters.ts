@@ -21,7 +21,7 @@ export type ValueFilter = readonly [asked: readonly string[] | undefined, all: r
 
 /**
  * The condition of one page of rows that have one of some values in each of these columns. There must be an index that
- * has the columns of `of`, then these, then the id as `ID_OF_STATE`: rows with one value of each are in order there,
+ * has the columns of `of`, then these, then the id as `ID_IN_C_COLLATION`: rows with one value of each are in order there,
  * so a page of each combination has the page of all, and nothing else is read
  * (docs/decisions/lists-and-ids.md#filters). Order the query by the id and limit it to `page.take`.
  *

@@ -165,7 +165,7 @@ function playout(input: Buffer): void {
 
 export const targets: Record<string, FuzzTarget> = {
   'hls-playlist': hlsPlaylist,
-  playout: playout,
+  playout,
   'rtp-aac': rtpAac,
   'rtp-h264': rtpH264,
   'rtsp-challenge': rtspChallenge,

@@ -14,7 +14,7 @@ export interface AvailabilityRules {
   /** IANA zone of windows and whole days. */
   timezone: string;
   /**
-   * Days as `YYYY-MM-DD`, the last one included, or instants in UTC, the end excluded; `blackoutInstants`
+   * Days as `YYYY-MM-DD`, the last one included, or instants in UTC, the end excluded; `expandBlackout`
    * parses both.
    */
   blackouts: Blackout[];
