@@ -1,4 +1,4 @@
-import { createRollups } from '../src/features/insight/analytics/index.ts';
+import { createRollups } from '../src/features/insight/analytics/rollups.service.ts';
 import { startTestApp } from '../test/harness/app.ts';
 import { insertReadyVideo } from '../test/harness/videos.ts';
 import { blocksOf } from './support/blocks.ts';

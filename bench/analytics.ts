@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
 import { maintainPartitions } from '../src/events/partitions.ts';
-import { createRollups } from '../src/features/insight/analytics/index.ts';
-import { createUsageEvents } from '../src/features/insight/usage-events/index.ts';
+import { createRollups } from '../src/features/insight/analytics/rollups.service.ts';
+import { createUsageEvents } from '../src/features/insight/usage-events/service.ts';
 import { TestClock } from '../test/harness/clock.ts';
 import { createTestDatabase } from '../test/harness/database.ts';
 import { report } from './support/report.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { createQuotaSignals } from '../features/insight/quota/index.ts';
+import { createQuotaSignals } from '../features/insight/quota/module.ts';
+import type { Page, PageRole, Service } from '../features/module.ts';
 import { BASE_PATH, createApp } from '../http/app.ts';
 import { loadAssets } from '../http/assets.ts';
 import { dashboardPage } from '../http/dashboard.ts';
@@ -17,7 +18,6 @@ import { isTransientError, sqlState, violatedConstraint } from '../platform/db/i
 import { createAccessLog } from '../platform/logger.ts';
 import { ROOT } from '../platform/root.ts';
 import type { Container } from './container.ts';
-import type { Page, PageRole, Service } from './feature-module.ts';
 import type { HeldPort } from './held-ports.ts';
 import { startServices, stopServices } from './lifecycle.ts';
 import { mediaOriginsOf } from './media-origins.ts';
@@ -34,17 +34,17 @@ function databaseFailure(error: unknown): AppError | null {
 }
 
 /** Returns every endpoint below the base URL, with deprecations from the releases. */
-export function apiRoutes({ parts, changelog }: Container, mediaRuns: () => boolean): Route[] {
-  const routes = parts.flatMap((part) => part.routes?.({ mediaRuns }) ?? []);
+export function apiRoutes({ modules, changelog }: Container, mediaRuns: () => boolean): Route[] {
+  const routes = modules.flatMap((module) => module.routes?.({ mediaRuns }) ?? []);
   return routes.map((route) => {
     const deprecated = changelog.deprecations.get(`${route.method} ${route.path}`);
     return deprecated === undefined ? route : { ...route, deprecated };
   });
 }
 
-async function pagesOf({ parts, store }: Container, role: PageRole): Promise<Page[]> {
+async function pagesOf({ modules, store }: Container, role: PageRole): Promise<Page[]> {
   const mediaOrigins = await mediaOriginsOf(store);
-  const pages = await Promise.all(parts.map((part) => part.pages?.(role) ?? []));
+  const pages = await Promise.all(modules.map((module) => module.pages?.(role) ?? []));
   return [
     landingPage(role),
     dashboardPage({ assets: role.assets, mediaOrigins }),
@@ -127,7 +127,7 @@ export async function buildApi(container: Container, mediaRuns: () => boolean): 
     async open(held) {
       if (held === null) await app.listen({ port: config.PORT, host: config.HOST });
       else await held.giveTo(app.server);
-      services = startServices(container.parts, 'api');
+      services = startServices(container.modules, 'api');
     },
     async drain() {
       await drain();

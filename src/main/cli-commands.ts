@@ -1,16 +1,15 @@
 import type { ParseArgsOptionsConfig } from 'node:util';
+import type { CommandDefinition, Result } from '../features/commands.ts';
+import { oneOf, optional, required, several, UsageError, type Values } from '../features/commands.ts';
 import { MODES, SCOPES } from '../kernel/access.ts';
 import { dateFromMs } from '../kernel/clock.ts';
 import type { Plan } from '../kernel/plans.ts';
 import { VALUES } from '../platform/db/tables.generated.ts';
 import { contentCommands } from './cli-content.ts';
 import { maintenanceCommands } from './cli-maintenance.ts';
-import { oneOf, optional, required, several, UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
-import type { CommandDefinition, Result } from './command.ts';
 import type { Container } from './container.ts';
-import type { OptionalModule } from './core.ts';
-import * as nouns from './optional-modules.ts';
+import { DECLARATIONS } from './declarations.ts';
 
 const OPTIONS: ParseArgsOptionsConfig = {
   email: { type: 'string' },
@@ -262,22 +261,20 @@ const coreCommands: readonly [name: string, command: Command][] = [
   ['migrate', migrateCommand],
 ];
 
-/** Commands of the optional modules, which their modules run. */
-const nounCommands: readonly CommandDefinition[] = Object.values<OptionalModule>(nouns).flatMap(
-  (noun) => noun.commands ?? [],
-);
+/** Commands that features declare and run. */
+const featureCommands: readonly CommandDefinition[] = DECLARATIONS.flatMap(({ commands = [] }) => commands);
 
 export const options: ParseArgsOptionsConfig = {
   ...OPTIONS,
   ...Object.fromEntries(
-    nounCommands.flatMap((command) => command.options ?? []).map((name) => [name, { type: 'string' }]),
+    featureCommands.flatMap((command) => command.options ?? []).map((name) => [name, { type: 'string' }]),
   ),
 };
 
-function ofNoun(definition: CommandDefinition): [name: string, command: Command] {
+function toCommand(definition: CommandDefinition): [name: string, command: Command] {
   const { name, usage } = definition;
-  const run: Command['run'] = async ({ parts }, values) => {
-    const runners = parts.flatMap((part) => part.commands?.() ?? []);
+  const run: Command['run'] = async ({ modules }, values) => {
+    const runners = modules.flatMap((module) => module.commands?.() ?? []);
     const runner = runners.find(({ command }) => command === definition);
     if (runner === undefined) throw new Error(`no handler for command "${name}"`);
     return runner.run(values);
@@ -285,7 +282,10 @@ function ofNoun(definition: CommandDefinition): [name: string, command: Command]
   return [name, { usage, run }];
 }
 
-export const commands: ReadonlyMap<string, Command> = new Map([...coreCommands, ...nounCommands.map(ofNoun)]);
+export const commands: ReadonlyMap<string, Command> = new Map([
+  ...coreCommands,
+  ...featureCommands.map(toCommand),
+]);
 
 export function usage(): string {
   const all = [...commands.values(), ...maintenanceCommands.values(), ...remoteCommands.values()];

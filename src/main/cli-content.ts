@@ -1,5 +1,5 @@
-import { required, UsageError, type Values } from './cli-values.ts';
-import type { Result } from './command.ts';
+import type { Result } from '../features/commands.ts';
+import { required, UsageError, type Values } from '../features/commands.ts';
 import type { Container } from './container.ts';
 
 /** A command of the operator for content of any account (docs/guides/operations.md#content). */

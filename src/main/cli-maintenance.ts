@@ -3,14 +3,14 @@ import { createBackup } from '../backup/create.ts';
 import { listBackups, readManifest } from '../backup/layout.ts';
 import { restoreBackup } from '../backup/restore.ts';
 import { verifyBackup } from '../backup/verify.ts';
+import type { Result } from '../features/commands.ts';
+import { optional, required, UsageError, type Values } from '../features/commands.ts';
 import { systemClock } from '../kernel/clock.ts';
 import { openBlobStore, openStoreAt } from '../media/storage/index.ts';
 import type { Config } from '../platform/config.ts';
 import { MAINTAINING } from '../platform/db/deadline.ts';
 import { openDatabase } from '../platform/db/index.ts';
 import { createSecrets, findSecretKey } from '../platform/secrets.ts';
-import { optional, required, UsageError, type Values } from './cli-values.ts';
-import type { Result } from './command.ts';
 import { connectOrStartServer, type Disposers, startOwnServer } from './database-server.ts';
 import { type CheckResult, problem } from './doctor/check-result.ts';
 

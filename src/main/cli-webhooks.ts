@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EventSourceMessage, EventSourceParserStream } from 'eventsource-parser/stream';
-import { renderDelivery } from '../features/integration/webhooks/index.ts';
+import { optional, required, UsageError, type Values } from '../features/commands.ts';
+import { renderDelivery } from '../features/integration/webhooks/module.ts';
 import { BASE_PATH } from '../http/app.ts';
 import { systemClock } from '../kernel/clock.ts';
 import type { Config } from '../platform/config.ts';
-import { optional, required, UsageError, type Values } from './cli-values.ts';
 
 /** A command that calls a running platform over its API, from any machine. */
 interface RemoteCommand {

@@ -1,4 +1,6 @@
 import { parseArgs } from 'node:util';
+import type { Result } from '../features/commands.ts';
+import { UsageError, type Values } from '../features/commands.ts';
 import { AppError } from '../kernel/errors.ts';
 import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
 import { inBackground, WORKING } from '../platform/db/deadline.ts';
@@ -6,9 +8,7 @@ import { migrate } from '../platform/db/migrate.ts';
 import { loadSecretKey } from '../platform/secrets.ts';
 import { commands, options, usage } from './cli-commands.ts';
 import { type MaintenanceCommand, maintenanceCommands } from './cli-maintenance.ts';
-import { UsageError, type Values } from './cli-values.ts';
 import { remoteCommands } from './cli-webhooks.ts';
-import type { Result } from './command.ts';
 import { createContainer } from './container.ts';
 import { connectOrStartServer, type Disposers } from './database-server.ts';
 import { describeStartupError } from './describe-error.ts';
@@ -96,7 +96,7 @@ function onContainer(name: string): MaintenanceCommand {
       const container = await createContainer(settings);
       closers.push(() => container.close());
       const migrated = await migrate(container.sql);
-      await notifyMigrated(container.parts);
+      await notifyMigrated(container.modules);
       return command.run(container, values, migrated);
     },
   };

@@ -1,26 +1,30 @@
-import { buildCore, coreDeclarations, type OptionalModule } from './core.ts';
-import * as allNouns from './optional-modules.ts';
+import type { FeatureModule } from '../features/module.ts';
+import { DECLARATIONS } from './declarations.ts';
+import { createModules } from './modules.ts';
 import { openPorts, type Settings } from './ports.ts';
 import { createWiring } from './wiring.ts';
 
-/** Builds the whole program, once per process; each role uses the modules that it needs. */
-export async function createContainer(
-  settings: Settings,
-  nouns: readonly OptionalModule[] = Object.values(allNouns),
-) {
+/**
+ * Builds the whole program, once per process; each role uses the modules that it needs.
+ *
+ * @param additional further modules, for tests.
+ */
+export async function createContainer(settings: Settings, additional: readonly FeatureModule[] = []) {
   const { ports, close } = await openPorts(settings);
   const { connect, ...wiring } = createWiring(ports, {
-    declared: [coreDeclarations, ...nouns],
+    declared: DECLARATIONS,
     strict: settings.strictEvents ?? false,
   });
-  const { core, parts: coreParts } = buildCore({ ...ports, ...wiring });
-  const parts = [...coreParts, ...nouns.map((noun) => noun.build(core))];
-  connect(parts);
+  const platform = { ...ports, ...wiring };
+  const { modules: ownModules, services } = createModules(platform);
+  const modules = [...ownModules, ...additional];
+  connect(modules);
   return {
-    ...core,
-    parts,
+    ...platform,
+    ...services,
+    modules,
     async close() {
-      for (const part of parts.toReversed()) await part.close?.();
+      for (const module of modules.toReversed()) await module.close?.();
       await wiring.facts.close();
       await close();
     },

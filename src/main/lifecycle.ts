@@ -1,7 +1,7 @@
-import type { FeatureModule, Service } from './feature-module.ts';
+import type { FeatureModule, Service } from '../features/module.ts';
 
-export function startServices(parts: readonly FeatureModule[], role: 'api' | 'worker'): Service[] {
-  return parts.flatMap(({ services }) => services?.[role]?.() ?? []);
+export function startServices(modules: readonly FeatureModule[], role: 'api' | 'worker'): Service[] {
+  return modules.flatMap(({ services }) => services?.[role]?.() ?? []);
 }
 
 /** @param others of the role that stop with them. */
@@ -14,11 +14,11 @@ export async function stopServices(
 }
 
 /** The database has just been migrated. */
-export async function notifyMigrated(parts: readonly FeatureModule[]): Promise<void> {
-  for (const part of parts) await part.onMigrated?.();
+export async function notifyMigrated(modules: readonly FeatureModule[]): Promise<void> {
+  for (const module of modules) await module.onMigrated?.();
 }
 
 /** Recovers the modules on the embedded database, before the role starts. */
-export async function recover(parts: readonly FeatureModule[], role: 'api' | 'worker'): Promise<void> {
-  for (const part of parts) await part.recover?.[role]?.();
+export async function recover(modules: readonly FeatureModule[], role: 'api' | 'worker'): Promise<void> {
+  for (const module of modules) await module.recover?.[role]?.();
 }

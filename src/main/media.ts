@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { trimFolder } from '../../scripts/bootstrap/compiled.mjs';
-import { BRIDGE_TOPIC } from '../features/live/bridges/index.ts';
-import { RESTREAM_TOPIC } from '../features/live/restreams/index.ts';
-import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/live/streams/index.ts';
+import { BRIDGE_TOPIC } from '../features/live/bridges/module.ts';
+import { RESTREAM_TOPIC } from '../features/live/restreams/module.ts';
+import { STREAM_DELETED_TOPIC, STREAM_TOPIC } from '../features/live/streams/module.ts';
 import { type ScheduledTask, startSchedule } from '../jobs/schedule.ts';
 import { createBridgeManager } from '../media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../media/bridges/demuxer.ts';

@@ -27,14 +27,14 @@ type RunSettings = Required<Pick<Settings, 'config' | 'databaseUrl' | 'secretKey
 export async function runPlatform({ media, ports, closers, ...settings }: RunSettings): Promise<void> {
   const bounds = settings.config.ROLES.includes('worker') ? WORKING : SERVING;
   const container = await createContainer({ ...settings, bounds, name: 'main' });
-  const { config, sql, clock, parts } = container;
+  const { config, sql, clock, modules } = container;
   closers.push(() => container.close());
   // Started early, because it takes half a second and the result is needed soon; later callers get a failure.
   container.checkTools().catch(() => {});
   await migrate(sql);
   // Before anything is appended: attaching today's partition races with inserts into the default one.
   await preparePartitions(sql, clock, config);
-  await inBackground(() => notifyMigrated(parts));
+  await inBackground(() => notifyMigrated(modules));
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
   const mediaListens = beginMedia(container, settings, { media, closers });
@@ -133,13 +133,13 @@ async function startRoles(
   media: MediaLaunch | null,
   closers: RunSettings['closers'],
 ): Promise<BuiltApi | null> {
-  const { config, parts } = container;
+  const { config, modules } = container;
   // Behind the lock of DATA_DIR, the embedded database has no other process of these roles.
   const isAlone = config.DATABASE_URL === undefined;
-  if (config.ROLES.includes('worker') && isAlone) await inBackground(() => recover(parts, 'worker'));
+  if (config.ROLES.includes('worker') && isAlone) await inBackground(() => recover(modules, 'worker'));
   let api: BuiltApi | null = null;
   if (config.ROLES.includes('api')) {
-    if (isAlone) await inBackground(() => recover(parts, 'api'));
+    if (isAlone) await inBackground(() => recover(modules, 'api'));
     api = await buildApi(container, () => media?.running() ?? true);
     closers.push(api.drain);
   }

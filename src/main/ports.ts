@@ -1,31 +1,31 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { RELEASES } from '../features/integration/changelog/index.ts';
+import { RELEASES } from '../features/integration/changelog/module.ts';
+import type { Platform } from '../features/platform.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
-import { type CursorCodec, createCursorCodec } from '../kernel/cursor.ts';
+import { createCursorCodec } from '../kernel/cursor.ts';
 import { newUuid } from '../kernel/ids.ts';
 import type { Release } from '../kernel/release.ts';
-import type { BlobStore } from '../media/contract/index.ts';
 import type { Guard } from '../media/ffmpeg/guard.ts';
 import type { RoomEngineSelection } from '../media/rooms/engine-selection.ts';
 import { loadRoomEngine, type RoomEngineOpener } from '../media/rooms/open.ts';
 import { openBlobStore } from '../media/storage/index.ts';
-import { type Bus, createBus } from '../platform/bus.ts';
+import { createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
-import { type Counter, type CounterFactory, counterFactory } from '../platform/counters.ts';
+import { counterFactory } from '../platform/counters.ts';
 import type { Bounds } from '../platform/db/deadline.ts';
-import { createIdempotency, type Idempotency } from '../platform/db/idempotency.ts';
-import { type DatabaseHandle, waitForDatabase } from '../platform/db/index.ts';
-import { createDiskSpace, type DiskSpace } from '../platform/disk.ts';
+import { createIdempotency } from '../platform/db/idempotency.ts';
+import { waitForDatabase } from '../platform/db/index.ts';
+import { createDiskSpace } from '../platform/disk.ts';
 import { createDurableWindows, type DurableWindows } from '../platform/durable-windows.ts';
-import { createImages, type Images } from '../platform/images.ts';
-import { createLeases, type Leases } from '../platform/leases.ts';
+import { createImages } from '../platform/images.ts';
+import { createLeases } from '../platform/leases.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
-import { createMetrics, type Metrics } from '../platform/metrics.ts';
-import { createOutbound, type Outbound, userAgentOf } from '../platform/outbound/index.ts';
-import { createPasswords, type Passwords } from '../platform/passwords.ts';
+import { createMetrics } from '../platform/metrics.ts';
+import { createOutbound, userAgentOf } from '../platform/outbound/index.ts';
+import { createPasswords } from '../platform/passwords.ts';
 import { openRedis, type RedisStore } from '../platform/redis.ts';
-import { createSecrets, type Secrets } from '../platform/secrets.ts';
+import { createSecrets } from '../platform/secrets.ts';
 import {
   createGuardCheck,
   createHardwareCheck,
@@ -55,35 +55,8 @@ export interface Settings {
   strictEvents?: boolean;
 }
 
-/** Platform services available to every feature. */
-export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
-  config: Config;
-  clock: Clock;
-  log: Logger;
-  metrics: Metrics;
-  bus: Bus;
-  secrets: Secrets;
-  counters: CounterFactory;
-  /** Stores the counts of long windows; null where there is Redis. */
-  durableWindows: DurableWindows | null;
-  /** All requests of each key. */
-  requestCounts: { perMinute: Counter; perDay: Counter };
-  /** Counts limited actions of clients within a window in seconds, or within the UTC day. */
-  caps(windowSec: number | 'day'): Counter;
-  cursors: CursorCodec;
-  leases: Leases;
-  idempotency: Idempotency;
-  /** To receivers of webhooks. */
-  outbound: Outbound;
-  /** HTTP client for files and proofs at user-supplied URLs. */
-  fetcher: Outbound;
-  store: BlobStore;
-  /** Free space on the disk of DATA_DIR. */
-  disk: DiskSpace;
-  images: Images;
-  passwords: Passwords;
-  /** Releases of the API. */
-  releases: readonly Release[];
+/** Services of the process: those of every feature, and the tools of the media plane. */
+export interface Ports extends Omit<Platform, 'catalogue' | 'events' | 'facts' | 'jobs'> {
   /** Selected room engine. */
   roomChoice: RoomEngineSelection;
   openRoomEngine: RoomEngineOpener;
@@ -93,10 +66,6 @@ export interface Ports extends Pick<DatabaseHandle, 'db' | 'sql'> {
   hardware: HardwareCheck;
   /** Cores for each of the concurrent encodes. */
   encoderThreads: number;
-  /** Jobs of this process work here, each in a folder of its own; on the store's disk. */
-  scratchDir: string;
-  /** Host names of the platform. */
-  platformHosts: readonly string[];
 }
 
 /** Ports with the function that closes them. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { WHEP_TOPIC } from '../features/live/whep/index.ts';
-import { WHIP_TOPIC } from '../features/live/whip/index.ts';
-import { ROOM_RECORDER_TOPIC } from '../features/rooms/index.ts';
+import { WHEP_TOPIC } from '../features/live/whep/module.ts';
+import { WHIP_TOPIC } from '../features/live/whip/module.ts';
+import { ROOM_RECORDER_TOPIC } from '../features/rooms/module.ts';
 import type { ScheduledTask } from '../jobs/schedule.ts';
 import type { IngestEngine } from '../media/contract/index.ts';
 import type { FfmpegProgram } from '../media/ffmpeg/program.ts';

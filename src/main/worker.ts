@@ -6,11 +6,14 @@ import { startServices, stopServices } from './lifecycle.ts';
 
 /** The worker role: jobs, webhook deliveries, mail, and what time does to all that has one. */
 export function startWorker(container: Container): { stop(): Promise<void> } {
-  const { parts, log } = container;
-  const services = startServices(parts, 'worker');
-  const workers = parts.flatMap((part) => part.jobs?.() ?? []);
+  const { modules, log } = container;
+  const services = startServices(modules, 'worker');
+  const workers = modules.flatMap((module) => module.jobs?.() ?? []);
   const jobs = startJobWorkers({ ...container, workers });
-  const schedule = startSchedule(parts.flatMap((part) => part.tasks?.() ?? []).map(inBackgroundTask), log);
+  const schedule = startSchedule(
+    modules.flatMap((module) => module.tasks?.() ?? []).map(inBackgroundTask),
+    log,
+  );
   return { stop: () => stopServices(services, [schedule, jobs]) };
 }
 

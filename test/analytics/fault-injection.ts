@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { maintainPartitions } from '../../src/events/partitions.ts';
-import { createRollups } from '../../src/features/insight/analytics/index.ts';
-import { createUsageEvents } from '../../src/features/insight/usage-events/index.ts';
+import { createRollups } from '../../src/features/insight/analytics/rollups.service.ts';
+import { createUsageEvents } from '../../src/features/insight/usage-events/service.ts';
 import { TestClock } from '../harness/clock.ts';
 import { createTestDatabase } from '../harness/database.ts';
 import { findRollupErrors, readFacts } from './expected-rollups.ts';

@@ -1,5 +1,5 @@
-import { createRollups } from '../../src/features/insight/analytics/index.ts';
-import { createUsageEvents } from '../../src/features/insight/usage-events/index.ts';
+import { createRollups } from '../../src/features/insight/analytics/rollups.service.ts';
+import { createUsageEvents } from '../../src/features/insight/usage-events/service.ts';
 import { systemClock } from '../../src/kernel/clock.ts';
 import { openDatabase } from '../../src/platform/db/index.ts';
 

@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import { fastify } from 'fastify';
-import {
-  beaconPage,
-  createAccess,
-  createBeacons,
-  createPlaybackSessions,
-  liveWatchPages,
-  type StreamSnapshot,
-  type VideoSnapshot,
-} from '../../src/features/audience/playback/index.ts';
+import { createAccess } from '../../src/features/audience/playback/access.service.ts';
+import { beaconPage } from '../../src/features/audience/playback/beacon.pages.ts';
+import { createBeacons } from '../../src/features/audience/playback/beacon.service.ts';
+import type { StreamSnapshot, VideoSnapshot } from '../../src/features/audience/playback/index.ts';
+import { liveWatchPages } from '../../src/features/audience/playback/live/watch.pages.ts';
+import { createPlaybackSessions } from '../../src/features/audience/playback/playback-sessions.ts';
 import { loadAssets } from '../../src/http/assets.ts';
 import { landingPage } from '../../src/http/landing-page.ts';
 import { systemClock } from '../../src/kernel/clock.ts';

@@ -1,4 +1,4 @@
-import { apiKeyExpiring } from '../../src/features/identity/api-keys/index.ts';
+import { apiKeyExpiring } from '../../src/features/identity/api-keys/events.ts';
 import { memoizeAsync } from '../../src/kernel/cache.ts';
 import { newUuid } from '../../src/kernel/ids.ts';
 import type { TestApp } from '../harness/app.ts';

@@ -8,8 +8,6 @@ import type { Clock } from '../../src/kernel/clock.ts';
 import type { Release } from '../../src/kernel/release.ts';
 import { startApi } from '../../src/main/api.ts';
 import { type Container, createContainer } from '../../src/main/container.ts';
-import type { OptionalModule } from '../../src/main/core.ts';
-import * as allNouns from '../../src/main/optional-modules.ts';
 import type { RoomEngineSelection } from '../../src/media/rooms/engine-selection.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { eventWatcher, recordErrorCode, untrackedEvents } from './contract-coverage.ts';
@@ -58,8 +56,6 @@ interface AppOptions {
   clock?: Clock;
   /** Variables of the configuration. */
   env?: Record<string, string>;
-  /** The optional nouns that the program has. Default: all. */
-  nouns?: readonly OptionalModule[];
   /** Releases of the API. Default: the published ones. */
   releases?: readonly Release[];
   /** Room engine. Default: the mesh. */
@@ -94,10 +90,7 @@ export async function startTestApp(options: AppOptions = {}): Promise<TestApp> {
     ...(options.rooms === undefined ? {} : { rooms: options.rooms }),
     ...(options.releases === undefined ? {} : { releases: options.releases }),
   };
-  const container = await createContainer(settings, [
-    ...(options.nouns ?? Object.values(allNouns)),
-    { build: () => ({ consumers: [eventWatcher] }) },
-  ]);
+  const container = await createContainer(settings, [{ consumers: [eventWatcher] }]);
   const { app, drain, routes } = await startApi(container, options.mediaRuns ?? (() => true));
   const { port } = addressOf(app.server.address());
   const url = `http://127.0.0.1:${port}`;

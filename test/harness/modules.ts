@@ -4,15 +4,15 @@ import type { TestApp } from './app.ts';
 import { waitFor } from './wait-for.ts';
 
 /** Returns the worker of the job with this name in the worker role. */
-export function jobWorker({ parts }: Container, name: string): JobWorker {
-  const found = parts.flatMap((part) => part.jobs?.() ?? []).find(({ job }) => job.name === name);
+export function jobWorker({ modules }: Container, name: string): JobWorker {
+  const found = modules.flatMap((module) => module.jobs?.() ?? []).find(({ job }) => job.name === name);
   if (found === undefined) throw new Error(`nobody does the job ${name}`);
   return found;
 }
 
 /** Runs the worker's periodic task of this name once. */
-export async function runTask({ parts }: Container, name: string): Promise<void> {
-  const found = parts.flatMap((part) => part.tasks?.() ?? []).find((task) => task.name === name);
+export async function runTask({ modules }: Container, name: string): Promise<void> {
+  const found = modules.flatMap((module) => module.tasks?.() ?? []).find((task) => task.name === name);
   if (found === undefined) throw new Error(`there is no task "${name}"`);
   await found.run();
 }

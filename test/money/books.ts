@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { createLedgerCheck, createPayouts } from '../../src/features/commerce/ledger/index.ts';
+import { createLedgerCheck } from '../../src/features/commerce/ledger/check.service.ts';
+import { createPayouts } from '../../src/features/commerce/ledger/payouts.service.ts';
 import { DAY_MS } from '../../src/kernel/durations.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import type { PaymentsSimulation } from './payments-simulation.ts';

@@ -1,4 +1,5 @@
-import type { NewCharge, PendingCharge } from '../../src/features/commerce/payments/index.ts';
+import type { PendingCharge } from '../../src/features/commerce/payments/charge.service.ts';
+import type { NewCharge } from '../../src/features/commerce/payments/index.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import type { PaymentMethod } from '../../src/platform/db/json-columns.ts';
 import type { TestApp } from '../harness/app.ts';

@@ -1,18 +1,17 @@
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents, type EventConsumer, type Events } from '../../src/events/index.ts';
-import { checkoutEvents } from '../../src/features/commerce/checkout/index.ts';
-import { discountCodeEvents } from '../../src/features/commerce/discount-codes/index.ts';
-import { createLedger, payoutEvents } from '../../src/features/commerce/ledger/index.ts';
-import {
-  createCardService,
-  createPayments,
-  createSandbox,
-  type Payments,
-  type Providers,
-  paymentEvents,
-} from '../../src/features/commerce/payments/index.ts';
-import { subscriptionEvents } from '../../src/features/commerce/subscriptions/index.ts';
-import { tierEvents } from '../../src/features/commerce/tiers/index.ts';
+import { checkoutEvents } from '../../src/features/commerce/checkout/events.ts';
+import { discountCodeEvents } from '../../src/features/commerce/discount-codes/events.ts';
+import { payoutEvents } from '../../src/features/commerce/ledger/events.ts';
+import { createLedger } from '../../src/features/commerce/ledger/service.ts';
+import { createCardService } from '../../src/features/commerce/payments/cards.service.ts';
+import { paymentEvents } from '../../src/features/commerce/payments/events.ts';
+import type { Payments } from '../../src/features/commerce/payments/index.ts';
+import type { Providers } from '../../src/features/commerce/payments/ports.ts';
+import { createSandbox } from '../../src/features/commerce/payments/providers/sandbox/sandbox.ts';
+import { createPayments } from '../../src/features/commerce/payments/service.ts';
+import { subscriptionEvents } from '../../src/features/commerce/subscriptions/events.ts';
+import { tierEvents } from '../../src/features/commerce/tiers/events.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { TestClock } from '../harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../harness/database.ts';

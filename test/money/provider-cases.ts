@@ -5,7 +5,7 @@ import type {
   PaymentProvider,
   PaymentResult,
   SavedChargeRequest,
-} from '../../src/features/commerce/payments/index.ts';
+} from '../../src/features/commerce/payments/providers/provider.ts';
 import { type Clock, dateFromMs } from '../../src/kernel/clock.ts';
 import { newId } from '../../src/kernel/ids.ts';
 

@@ -1,26 +1,22 @@
 import type { EventConsumer, Events } from '../../src/events/index.ts';
+import { createCheckoutConsumers } from '../../src/features/commerce/checkout/consumers.ts';
+import { createCheckoutPayments } from '../../src/features/commerce/checkout/pay.service.ts';
+import { createCheckouts } from '../../src/features/commerce/checkout/service.ts';
+import { createDiscountCodes } from '../../src/features/commerce/discount-codes/service.ts';
+import { memberPath } from '../../src/features/commerce/members/service.ts';
 import {
-  createCheckoutConsumers,
-  createCheckoutPayments,
-  createCheckouts,
-} from '../../src/features/commerce/checkout/index.ts';
-import { createDiscountCodes } from '../../src/features/commerce/discount-codes/index.ts';
-import { memberPath } from '../../src/features/commerce/members/index.ts';
-import {
-  type CardService,
-  type Payments,
   paymentDisputeClosed,
   paymentDisputed,
   paymentFailed,
   paymentRefunded,
   paymentSucceeded,
-  testCardOf,
-} from '../../src/features/commerce/payments/index.ts';
-import {
-  createSubscriptionConsumers,
-  createSubscriptions,
-} from '../../src/features/commerce/subscriptions/index.ts';
-import { createTiers, tierCapacity, tierUpdated } from '../../src/features/commerce/tiers/index.ts';
+} from '../../src/features/commerce/payments/events.ts';
+import type { CardService, Payments } from '../../src/features/commerce/payments/index.ts';
+import { testCardOf } from '../../src/features/commerce/payments/providers/sandbox/cards.ts';
+import { createSubscriptionConsumers } from '../../src/features/commerce/subscriptions/consumers.ts';
+import { createSubscriptions } from '../../src/features/commerce/subscriptions/service.ts';
+import { tierUpdated } from '../../src/features/commerce/tiers/events.ts';
+import { createTiers, tierCapacity } from '../../src/features/commerce/tiers/service.ts';
 import { notFound } from '../../src/kernel/errors.ts';
 import type { TestClock } from '../harness/clock.ts';
 import type { TestDatabase } from '../harness/database.ts';

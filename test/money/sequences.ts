@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { PurchaseRow } from '../../src/features/commerce/payments/index.ts';
+import type { PurchaseRow } from '../../src/features/commerce/payments/repository.ts';
 import { AppError } from '../../src/kernel/errors.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { insertAccount } from '../harness/factories.ts';

@@ -2,7 +2,7 @@
  * Settles a payment in a separate process, which is killed after the provider's response, before the result
  * is stored.
  */
-import { createPayments } from '../../src/features/commerce/payments/index.ts';
+import { createPayments } from '../../src/features/commerce/payments/service.ts';
 import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { SECRET_KEY } from '../harness/app.ts';

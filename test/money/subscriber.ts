@@ -1,4 +1,4 @@
-import type { NewSubscription } from '../../src/features/commerce/subscriptions/index.ts';
+import type { NewSubscription } from '../../src/features/commerce/subscriptions/service.ts';
 import type { TestApp } from '../harness/app.ts';
 import type { TestAccount } from '../harness/factories.ts';
 import { buyer } from './buyer.ts';

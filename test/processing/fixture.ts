@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { createCatalogue } from '../../src/events/catalogue.ts';
 import { createEvents } from '../../src/events/index.ts';
-import { createUsageEvents } from '../../src/features/insight/usage-events/index.ts';
-import { transcribeJob, videoEvents } from '../../src/features/video/videos/index.ts';
+import { createUsageEvents } from '../../src/features/insight/usage-events/service.ts';
+import { transcribeJob } from '../../src/features/video/videos/captions/auto.jobs.ts';
+import { videoEvents } from '../../src/features/video/videos/events.ts';
 import { createVideoIntake } from '../../src/features/video/videos/intake/service.ts';
 import { createTranscodeNode } from '../../src/features/video/videos/processing/nodes.ts';
 import {

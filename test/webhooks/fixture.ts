@@ -2,16 +2,17 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import Type from 'typebox';
 import { createCatalogue, defineEvent } from '../../src/events/catalogue.ts';
 import { createEvents, type Events } from '../../src/events/index.ts';
-import { createUsageEvents, type UsageEvents } from '../../src/features/insight/usage-events/index.ts';
+import type { UsageEvents } from '../../src/features/insight/usage-events/index.ts';
+import { createUsageEvents } from '../../src/features/insight/usage-events/service.ts';
+import { enqueueDeliveries } from '../../src/features/integration/webhooks/consumers.ts';
 import {
   createDeliveryWorker,
-  createWebhooks,
   type DeliveryConfig,
   type DeliveryWorker,
-  enqueueDeliveries,
-  type Webhooks,
-  webhookEvents,
-} from '../../src/features/integration/webhooks/index.ts';
+} from '../../src/features/integration/webhooks/delivery/worker.ts';
+import { webhookEvents } from '../../src/features/integration/webhooks/events.ts';
+import type { Webhooks } from '../../src/features/integration/webhooks/index.ts';
+import { createWebhooks } from '../../src/features/integration/webhooks/service.ts';
 import { type Clock, systemClock } from '../../src/kernel/clock.ts';
 import { type Bus, createBus } from '../../src/platform/bus.ts';
 import type { Db } from '../../src/platform/db/index.ts';

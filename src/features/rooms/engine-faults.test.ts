@@ -7,13 +7,11 @@ import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, mintToken } from '../../../test/rooms/client.ts';
 import { routeUpgrades } from '../../http/web-socket.ts';
 import type { EngineParticipant, RoomEngine, RoomEngineEvent } from '../../media/contract/index.ts';
-import {
-  createRoomAdmission,
-  createRoomModeration,
-  createRoomRelay,
-  createRoomTokens,
-  roomGatewayPage,
-} from './index.ts';
+import { createRoomAdmission } from './admission.service.ts';
+import { roomGatewayPage } from './gateway.pages.ts';
+import { createRoomModeration } from './moderation.service.ts';
+import { createRoomRelay } from './relay.ts';
+import { createRoomTokens } from './tokens.ts';
 
 /** Creates an engine that records its calls and fails on request. */
 function createFakeEngine() {

@@ -5,7 +5,7 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { waitFor } from '../../../test/harness/wait-for.ts';
 import { connectRoom, createRoom, joinRoom, type RoomClient } from '../../../test/rooms/client.ts';
 import { type LivekitStub, type StubPerson, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
-import { ROOM_RECORDER_TOPIC } from './index.ts';
+import { ROOM_RECORDER_TOPIC } from './recorder.ts';
 
 let stub: LivekitStub;
 let first: TestApp;

@@ -6,7 +6,7 @@ import { withLockContention } from '../../../test/harness/with-lock-contention.t
 import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
 import { type LivekitStub, startLivekitStub } from '../../../test/rooms/livekit-stub.ts';
 import { PLANS } from '../../kernel/plans.ts';
-import { ROOM_RECORDER_TOPIC } from './index.ts';
+import { ROOM_RECORDER_TOPIC } from './recorder.ts';
 
 let stub: LivekitStub;
 let app: TestApp;

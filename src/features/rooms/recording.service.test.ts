@@ -12,7 +12,7 @@ import { createRoom, joinRoom } from '../../../test/rooms/client.ts';
 import { beeps, flashes, writeMjr } from '../../../test/rooms/mjr-files.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { RoomRecordingPort } from '../../media/contract/index.ts';
-import { createRoomRecordingReady } from './index.ts';
+import { createRoomRecordingReady } from './recording-assembly.service.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 const NODE = 'nod_a';

@@ -2,6 +2,7 @@ import type { ClientInfo } from '../../../kernel/client-info.ts';
 import type { Clock } from '../../../kernel/clock.ts';
 import { DAY_MS, MINUTE_SEC } from '../../../kernel/durations.ts';
 import { ipBlock } from '../../../kernel/ip-block.ts';
+import type { Snapshots } from '../../../kernel/snapshots.ts';
 import type { Visibility } from '../../../kernel/visibility.ts';
 import { type CounterFactory, counterKey } from '../../../platform/counters.ts';
 import type { UsageEvents } from '../../insight/usage-events/index.ts';
@@ -13,7 +14,6 @@ import type { StreamSnapshot } from './live/snapshot.ts';
 import type { OnWatched } from './live/watchers.ts';
 import { isShown } from './paywall.ts';
 import type { PlaybackSession, PlaybackSessions } from './playback-sessions.ts';
-import type { Snapshots } from './snapshots.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 
 /** Beacon of a player. */

@@ -1,10 +1,10 @@
 import type { Page } from '../../../http/page.ts';
 import { siteLayout } from '../../../http/page.ts';
 import type { Mode } from '../../../kernel/access.ts';
+import type { Snapshots } from '../../../kernel/snapshots.ts';
 import { html, type SafeHtml } from '../../../platform/html.ts';
 import type { ProtectedMedia } from './access.service.ts';
 import type { StreamSnapshot } from './live/snapshot.ts';
-import type { Snapshots } from './snapshots.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 
 /** Offer that gives a visitor access to a video or a stream. */

@@ -326,8 +326,8 @@ test('pending addresses are deleted after two days, and unsubscribed ones are re
   await add({ email: left });
   await send((await mailsTo(left))[0]?.leave ?? '');
   clock.set(new Date(clock.ms() + 3 * 86_400_000).toISOString());
-  const task = app.container.parts
-    .flatMap((part) => part.tasks?.() ?? [])
+  const task = app.container.modules
+    .flatMap((module) => module.tasks?.() ?? [])
     .find(({ name }) => name === 'asked subscribers');
   await task?.run();
   const rows = await db

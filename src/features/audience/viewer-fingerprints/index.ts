@@ -4,5 +4,5 @@
  * Terminology: *client info* is the data of a request; a *viewer fingerprint* is the part that stays in
  * memory; a *viewer* is the stored part, with a hash that differs each day.
  */
-export { createSalts, type Salts } from './salts.ts';
-export { createViewerFingerprints, type ViewerFingerprint, type ViewerFingerprints } from './service.ts';
+export type { Salts } from './salts.ts';
+export type { ViewerFingerprint, ViewerFingerprints } from './service.ts';

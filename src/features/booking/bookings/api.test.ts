@@ -227,7 +227,7 @@ async function refundedByJobs(bookingId: string): Promise<void> {
   const { container } = app;
   const workers = startJobWorkers({
     ...container,
-    workers: container.parts.flatMap((part) => part.jobs?.() ?? []),
+    workers: container.modules.flatMap((module) => module.jobs?.() ?? []),
   });
   const isRefunded = async () => {
     const [row] = await container.sql`select status from purchase where booking_id = ${bookingId}`;

@@ -6,7 +6,7 @@ import { TestClock } from '../../../../test/harness/clock.ts';
 import { runTask } from '../../../../test/harness/modules.ts';
 import { addVideo, madeUpFiles } from '../../../../test/videos/fixture.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kernel/durations.ts';
-import { roomRecordingReady } from '../../rooms/index.ts';
+import { roomRecordingReady } from '../../rooms/events.ts';
 
 const clock = new TestClock(Date.UTC(2027, 2, 1, 8, 30));
 let app: TestApp;

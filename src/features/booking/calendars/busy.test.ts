@@ -5,7 +5,8 @@ import { insertAccount } from '../../../../test/harness/factories.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import { MINUTE_MS } from '../../../kernel/durations.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { type BusyOwner, calendar, type Span } from './index.ts';
+import { calendar } from './busy.ts';
+import type { BusyOwner, Span } from './index.ts';
 
 let t: TestDatabase;
 before(async () => {

@@ -6,7 +6,8 @@ import { TestClock } from '../../../../test/harness/clock.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../../kernel/durations.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { type BusyOwner, calendar } from './index.ts';
+import { calendar } from './busy.ts';
+import type { BusyOwner } from './index.ts';
 
 const clock = new TestClock(Date.UTC(2027, 0, 3, 12));
 let app: TestApp;

@@ -1,5 +1,4 @@
 /** Booking products: time that a creator sells (docs/concepts/booking-products.md). */
-export { productDeleted, productEvents, productUpdated } from './events.ts';
+export type { productDeleted, productUpdated } from './events.ts';
 export type { ProductRow } from './repository.ts';
-export { productRoutes } from './routes.ts';
-export { createProducts, hasProduct, type Products } from './service.ts';
+export type { hasProduct, Products } from './service.ts';

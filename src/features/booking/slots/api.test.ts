@@ -6,7 +6,8 @@ import { dateFromMs } from '../../../kernel/clock.ts';
 import { MINUTE_MS } from '../../../kernel/durations.ts';
 import { AppError } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { type BusyOwner, calendar } from '../calendars/index.ts';
+import { calendar } from '../calendars/busy.ts';
+import type { BusyOwner } from '../calendars/index.ts';
 
 // A Sunday; all windows are on the following Monday.
 const NOW = Date.UTC(2027, 0, 3, 12);

@@ -10,7 +10,8 @@ import { runTask } from '../../../../test/harness/modules.ts';
 import { insertVideo } from '../../../../test/harness/videos.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import { newId } from '../../../kernel/ids.ts';
-import type { Movement, ProviderPayout } from './index.ts';
+import type { ProviderPayout } from './index.ts';
+import type { Movement } from './rules.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';
 const clock = new TestClock(NOW);

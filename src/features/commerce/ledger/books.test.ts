@@ -4,7 +4,8 @@ import { TestClock } from '../../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/harness/database.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { createLedger, type Movement } from './index.ts';
+import type { Movement } from './rules.ts';
+import { createLedger } from './service.ts';
 
 let database: TestDatabase;
 before(async () => {

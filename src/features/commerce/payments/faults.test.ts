@@ -11,7 +11,8 @@ import { aCharge, aRenewal, providerCases } from '../../../../test/money/provide
 import { MINUTE_MS } from '../../../kernel/durations.ts';
 import { AppError } from '../../../kernel/errors.ts';
 import { newId, newUuid } from '../../../kernel/ids.ts';
-import { createPayments, type PaymentProvider, ProviderUnavailableError } from './index.ts';
+import { type PaymentProvider, ProviderUnavailableError } from './providers/provider.ts';
+import { createPayments } from './service.ts';
 
 const SETTLE_MAIN = join(import.meta.dirname, '../../../../test/money/settle-main.ts');
 const clock = new TestClock('2026-03-01T12:00:00Z');

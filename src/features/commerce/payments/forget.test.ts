@@ -19,9 +19,9 @@ test('an erased buyer is deleted at Stripe, with retries when it does not answer
   stripe.pay(session);
   await platform.hear('checkout.session.completed', session);
   const customer = String(stripe.object(session).customer);
-  const { sql, parts } = app.container;
+  const { sql, modules } = app.container;
   const [buyer] = await sql<{ email: string }[]>`select email from customer`;
-  const commands = parts.flatMap((part) => part.commands?.() ?? []);
+  const commands = modules.flatMap((module) => module.commands?.() ?? []);
   await commands.find(({ command }) => command.name === 'customer erase')?.run({ email: buyer?.email });
   const [job] = await sql`select payload from job where name = ${deleteCustomersJob.name}`;
   const run = () =>

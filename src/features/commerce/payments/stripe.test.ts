@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import { type StripeShop, startStripeShop } from '../../../../test/money/stripe-shop.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../kernel/durations.ts';
-import { createLedgerCheck } from '../ledger/index.ts';
+import { createLedgerCheck } from '../ledger/check.service.ts';
 
 const clock = new TestClock('2026-01-31T10:00:00Z');
 let platform: Awaited<ReturnType<typeof startStripeShop>>;

@@ -4,8 +4,4 @@
  * Terminology: a *grant* is the access of a key; a *ceiling* is the minting key's grant, which no key that it
  * mints exceeds; a *retired* secret was replaced by a rotation.
  */
-export { apiKeyEvents, apiKeyExpiring } from './events.ts';
-export { apiKeyRoutes } from './routes.ts';
-export { createKeySecurityEmails } from './security-emails.ts';
-export type { ApiKeys, KeyInput } from './service.ts';
-export { createApiKeys } from './service.ts';
+export type { ApiKeys } from './service.ts';

@@ -7,7 +7,7 @@ import { errorHandler } from '../../../http/plugins/errors.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { memoryCounter } from '../../../platform/counters.ts';
 import { createLogger } from '../../../platform/logger.ts';
-import { authPages } from './index.ts';
+import { authPages } from './pages.ts';
 
 const HOUR_MS = 3_600_000;
 const NEW_PASSWORD = 'another good password';

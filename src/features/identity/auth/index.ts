@@ -5,8 +5,5 @@
  * for its second factor; a *session* is a dashboard sign-in, identified by a cookie; a *link* is the URL of a
  * page with a one-time token.
  */
-export { type Auth, createAuth } from './auth.ts';
-export { credentialRoutes } from './credentials.routes.ts';
-export { authPages } from './pages.ts';
-export { authRoutes, credentialCaps, twoFactorRoutes } from './routes.ts';
-export { sessionRoutes } from './sessions.routes.ts';
+export type { Auth } from './auth.ts';
+export type { credentialCaps } from './routes.ts';

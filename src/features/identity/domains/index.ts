@@ -5,7 +5,4 @@
  * Terminology: a *proof* is a TXT record or a file that only the owner of the domain can publish; a domain
  * *lapses* when its proof is missing for days.
  */
-export { domainEvents, domainLapsed } from './events.ts';
-export { domainRoutes } from './routes.ts';
-export { createDomains, type Domains } from './service.ts';
-export { createDomainVerifier } from './verification.ts';
+export type { Domains } from './service.ts';

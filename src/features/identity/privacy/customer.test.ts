@@ -47,7 +47,7 @@ test('the operator erases a buyer without an account from the data of every crea
     (await app.request('GET', '/purchases', { key: seller.key })).assertOk(200).list('data').length;
   const sold = await sales();
   assert.notDeepEqual(await findTextInTables(sql, [email]), []);
-  const commands = app.container.parts.flatMap((part) => part.commands?.() ?? []);
+  const commands = app.container.modules.flatMap((module) => module.commands?.() ?? []);
   const erase = commands.find(({ command }) => command.name === 'customer erase');
   assert.ok(erase !== undefined);
   await assert.rejects(erase.run({ email: seller.email }), /Erase the account/);

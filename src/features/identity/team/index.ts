@@ -4,6 +4,4 @@
  * Terminology: a *member* is a person, identified by their own account, who may act for another account
  * within a role; a *seat* is used by the owner, by a member or by a pending invitation.
  */
-export { teamEvents } from './events.ts';
-export { teamRoutes } from './routes.ts';
-export { createTeam, type Team } from './service.ts';
+export type { Team } from './service.ts';

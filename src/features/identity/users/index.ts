@@ -4,10 +4,6 @@
  * Terminology: a *follower* is an account that follows the channel of another; a *subscriber* is an address
  * on a creator's list, and a *member* pays for a tier: these are other features.
  */
-export { createFollowerEntitlements } from './entitlements.ts';
-export { followerAdded, followerEvents, followerRemoved } from './events.ts';
-export { createFollowBox, followPages } from './follow.pages.ts';
-export { createFollows, type Follows, followers } from './follows.service.ts';
-export { userRoutes } from './routes.ts';
+export type { followerAdded, followerRemoved } from './events.ts';
+export type { Follows, followers } from './follows.service.ts';
 export type { FollowState } from './schemas.ts';
-export { createUsers } from './service.ts';

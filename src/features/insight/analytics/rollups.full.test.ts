@@ -11,8 +11,8 @@ import { historyOf, placed } from '../../../../test/analytics/history.ts';
 import { createTestDatabase } from '../../../../test/harness/database.ts';
 import { waitFor } from '../../../../test/harness/wait-for.ts';
 import { systemClock } from '../../../kernel/clock.ts';
-import { createUsageEvents } from '../usage-events/index.ts';
-import { createRollups } from './index.ts';
+import { createUsageEvents } from '../usage-events/service.ts';
+import { createRollups } from './rollups.service.ts';
 
 const MAIN = join(import.meta.dirname, '../../../../test/analytics/sums-main.ts');
 const KILLS = 12;

@@ -9,7 +9,7 @@ import { waitFor } from '../../../../test/harness/wait-for.ts';
 import { maintainPartitions } from '../../../events/partitions.ts';
 import { systemClock } from '../../../kernel/clock.ts';
 import { DAY_MS } from '../../../kernel/durations.ts';
-import { createRollups } from './index.ts';
+import { createRollups } from './rollups.service.ts';
 
 /** The command line uses the system clock. */
 const clock = new TestClock(systemClock.now().toISOString());

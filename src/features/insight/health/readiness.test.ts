@@ -10,7 +10,7 @@ import { type StripeServer, startStripeServer } from '../../../../test/harness/s
 import { waitFor } from '../../../../test/harness/wait-for.ts';
 import { fakeNvenc } from '../../../../test/transcode/fake-hardware.ts';
 import { newId } from '../../../kernel/ids.ts';
-import { createTranscodeNode } from '../../video/videos/index.ts';
+import { createTranscodeNode } from '../../video/videos/processing/nodes.ts';
 import { createReadiness, type Probe } from './readiness.service.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';

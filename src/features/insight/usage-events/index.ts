@@ -1,4 +1,3 @@
 /** Usage events: immutable rows about content and usage, from which all metrics are computed. */
-
-export { createUsageEvents, type UsageEvents } from './service.ts';
+export type { UsageEvents } from './service.ts';
 export type { UsageEvent, Viewer } from './usage-event.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import { createTestDatabase, type TestDatabase } from '../../../../test/harness/database.ts';
 import { maintainPartitions } from '../../../events/partitions.ts';
-import { createUsageEvents } from './index.ts';
+import { createUsageEvents } from './service.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.750Z');
 let database: TestDatabase;

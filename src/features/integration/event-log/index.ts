@@ -3,5 +3,3 @@
  *
  * Terminology: a *tail* is an open connection that is shown events as they happen.
  */
-export { eventLogRoutes } from './routes.ts';
-export { createEventLog, type EventLog } from './service.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import { createEventLog, type EventLog } from './index.ts';
 import type { TailItem } from './service.ts';
+import { createEventLog, type EventLog } from './service.ts';
 
 let app: TestApp;
 let workspaceId: string;

@@ -1,5 +1,3 @@
 /** Outgoing mail: an outbox that commits with the change, and the sender that empties it. */
-export { type CountMail, createMailCaps, type MailCaps, type TypedMailSender } from './caps.ts';
-export { mailRoutes } from './routes.ts';
-export { createEmailSender, type EmailSender } from './sender.service.ts';
-export { createMailbox, type Mailbox, type NewEmail, type StoredEmail } from './service.ts';
+export type { CountMail, MailCaps } from './caps.ts';
+export type { Mailbox, NewEmail } from './service.ts';

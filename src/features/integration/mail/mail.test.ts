@@ -8,7 +8,9 @@ import { warmPool } from '../../../../test/harness/warm-pool.ts';
 import { createLogger } from '../../../platform/logger.ts';
 import { createMailer, type Mailer } from '../../../platform/mailer.ts';
 import { createSecrets } from '../../../platform/secrets.ts';
-import { createEmailSender, createMailbox, type NewEmail, type StoredEmail } from './index.ts';
+import type { NewEmail } from './index.ts';
+import { createEmailSender } from './sender.service.ts';
+import { createMailbox, type StoredEmail } from './service.ts';
 
 const FROM = 'Marquee <no-reply@marquee.test>';
 const MINUTE_MS = 60_000;

@@ -8,9 +8,9 @@ import { startTestDns, type TestDns } from '../../../../test/harness/dns.ts';
 import type { TestAccount } from '../../../../test/harness/factories.ts';
 import { runTask } from '../../../../test/harness/modules.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
-import { apiKeyExpiring } from '../../identity/api-keys/index.ts';
-import { domainLapsed } from '../../identity/domains/index.ts';
-import { videoProcessingFailed } from '../../video/videos/index.ts';
+import { apiKeyExpiring } from '../../identity/api-keys/events.ts';
+import { domainLapsed } from '../../identity/domains/events.ts';
+import { videoProcessingFailed } from '../../video/videos/events.ts';
 import { actionUrlOf } from './rules.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');

@@ -3,6 +3,3 @@
  * (the list of the API) or email; a *notice* is the text of an event for a person, before the preferences
  * select its channels.
  */
-export { createNotifier } from './consumers.ts';
-export { notificationRoutes } from './routes.ts';
-export { createNotifications, type Notifications } from './service.ts';

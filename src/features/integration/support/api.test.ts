@@ -4,7 +4,7 @@ import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { TestClock } from '../../../../test/harness/clock.ts';
 import type { StoredBody, TestAccount } from '../../../../test/harness/factories.ts';
 import { runTask } from '../../../../test/harness/modules.ts';
-import { createSupport } from './index.ts';
+import { createSupport } from './service.ts';
 
 const NOW = '2026-11-20T09:00:00.000Z';
 const DAY = 86_400_000;

@@ -6,7 +6,7 @@ import { createDeliveryFixture, type DeliveryFixture } from '../../../../test/we
 import { systemClock } from '../../../kernel/clock.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { claim, type Finish, finish } from './delivery/repository.ts';
-import { createFailureMonitor } from './index.ts';
+import { createFailureMonitor } from './failing.service.ts';
 
 const HOUR_MS = 3_600_000;
 let f: DeliveryFixture;

@@ -8,7 +8,7 @@ import { waitFor } from '../../../../test/harness/wait-for.ts';
 import { trust } from '../../../../test/webhooks/fixture.ts';
 import { newId, newUuid } from '../../../kernel/ids.ts';
 import { INITIAL_CONCURRENCY } from './delivery/concurrency-window.ts';
-import { createDeliveryWorker, type DeliveryWorker } from './index.ts';
+import { createDeliveryWorker, type DeliveryWorker } from './delivery/worker.ts';
 
 let app: TestApp;
 let sink: HttpsSink;

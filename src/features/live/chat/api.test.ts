@@ -268,7 +268,7 @@ describe('the history', () => {
 });
 
 async function runTask(name: string) {
-  const tasks = app.container.parts.flatMap((part) => part.tasks?.() ?? []);
+  const tasks = app.container.modules.flatMap((module) => module.tasks?.() ?? []);
   const task = tasks.find((one) => one.name === name);
   assert.ok(task !== undefined);
   await task.run();

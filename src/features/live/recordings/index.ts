@@ -4,8 +4,4 @@
  * Terminology: a *part* is one file of a recorder, from one encoder connection; a *recording* is the parts of one
  * stream session, from the start of its broadcast to the stop.
  */
-export { createRecordingAssembly } from './assembly.service.ts';
-export { recordingJob } from './jobs.ts';
-export { createRecordingReady } from './recording-ready.service.ts';
 export type { Recordings } from './recordings.service.ts';
-export { createRecordings } from './recordings.service.ts';

@@ -13,8 +13,8 @@ import { createEncoderStream } from '../../../../test/streams/encoder-stream.ts'
 import { JobDeferredError } from '../../../jobs/job.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { IngestSession, RecordingPort } from '../../../media/contract/index.ts';
-import { emitRecordingReady } from '../streams/index.ts';
-import { createRecordingReady } from './index.ts';
+import { emitRecordingReady } from '../streams/emit.ts';
+import { createRecordingReady } from './recording-ready.service.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 let app: TestApp;

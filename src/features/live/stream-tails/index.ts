@@ -4,5 +4,4 @@
  * Terminology: a *log* keeps what happened for a while (chat, status) and is resumed from; a *state* (viewers, health) is
  * only ever shown as it is now.
  */
-export type { FollowOptions, StreamStates, StreamTails, TailOut } from './service.ts';
-export { createStreamTails } from './service.ts';
+export type { createStreamTails, FollowOptions, StreamStates, StreamTails } from './service.ts';

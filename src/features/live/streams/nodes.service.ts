@@ -1,9 +1,9 @@
 import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
 import { DAY_MS, HOUR_MS } from '../../../kernel/durations.ts';
+import type { SnapshotSource } from '../../../kernel/snapshots.ts';
 import type { StreamLocation } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import type { SnapshotSource } from '../../audience/playback/index.ts';
 import * as repository from './nodes.repository.ts';
 import { STREAM_TOPIC } from './service.ts';
 

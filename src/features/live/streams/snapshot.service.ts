@@ -1,6 +1,7 @@
+import type { SnapshotSource } from '../../../kernel/snapshots.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import type { SnapshotSource, StreamSnapshot } from '../../audience/playback/index.ts';
+import type { StreamSnapshot } from '../../audience/playback/index.ts';
 import * as repository from './repository.ts';
 import { visibleHealth } from './rules.ts';
 import { STREAM_TOPIC } from './service.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitFor } from '../../../../test/harness/wait-for.ts';
 import { type ImportFixture, startFreeImports } from '../../../../test/imports/fixture.ts';
 import { file } from '../../../../test/imports/source.ts';
-import { videoProcessingCompleted, videoProcessingFailed } from '../videos/index.ts';
+import { videoProcessingCompleted, videoProcessingFailed } from '../videos/events.ts';
 
 let fixture: ImportFixture;
 let key: string;

@@ -6,7 +6,7 @@ import { insertReadyVideo, insertVideo, videoEvents } from '../../../../test/har
 import { waitFor } from '../../../../test/harness/wait-for.ts';
 import { type ImportFixture, startFreeImports } from '../../../../test/imports/fixture.ts';
 import { PLANS } from '../../../kernel/plans.ts';
-import { videoReplaced, videoReplacementFailed } from '../videos/index.ts';
+import { videoReplaced, videoReplacementFailed } from '../videos/events.ts';
 
 let fixture: ImportFixture;
 let key: string;

@@ -4,8 +4,5 @@
  * Terminology: an *item* is one place in a playlist; the same video may have several. An item whose video was
  * deleted stays, and is not *available*.
  */
-export { playlistEvents } from './events.ts';
-export { listPublicPlaylists, type PlaylistDetails } from './repository.ts';
-export { playlistRoutes } from './routes.ts';
-export type { PlaylistVideo } from './schemas.ts';
-export { createPlaylists, type Playlists } from './service.ts';
+export type { listPublicPlaylists, PlaylistDetails } from './repository.ts';
+export type { PlaylistVideos } from './service.ts';

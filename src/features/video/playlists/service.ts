@@ -17,12 +17,15 @@ import type {
   PlaylistPatch,
 } from './schemas.ts';
 
+/** Reads the video details that playlists show. */
+export type PlaylistVideos = (workspaceId: string, ids: readonly string[]) => Promise<KnownVideos>;
+
 export interface PlaylistDeps {
   db: Db;
   events: Events;
   clock: Clock;
   /** Returns the displayed details of videos of the workspace; deleted videos are omitted. */
-  videosOf(workspaceId: string, ids: readonly string[]): Promise<KnownVideos>;
+  videosOf: PlaylistVideos;
   /** Reports whether the workspace has such a video that is not deleted. */
   hasVideo(db: Db, workspaceId: string, videoId: string): Promise<boolean>;
 }

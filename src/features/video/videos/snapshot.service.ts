@@ -1,7 +1,8 @@
+import type { SnapshotSource } from '../../../kernel/snapshots.ts';
 import type { PlayableAudio, PlayableRendition } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db } from '../../../platform/db/index.ts';
-import type { SnapshotSource, VideoSnapshot } from '../../audience/playback/index.ts';
+import type { VideoSnapshot } from '../../audience/playback/index.ts';
 import * as repository from './snapshot.repository.ts';
 import { VIDEO_TOPIC } from './with-locked-video.ts';
 

@@ -1,6 +1,6 @@
+import type { Snapshots } from '../../../../kernel/snapshots.ts';
 import type { Grant } from '../access.rules.ts';
 import type { Access, Viewer } from '../access.service.ts';
-import type { Snapshots } from '../snapshots.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 
 /** Viewer who may see a stream, and the part of it that is visible now. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { clientInfoOf } from '../../../../http/client-info.ts';
 import type { Clock } from '../../../../kernel/clock.ts';
+import type { Snapshots } from '../../../../kernel/snapshots.ts';
 import { isLinkAccessible } from '../../../../kernel/visibility.ts';
 import {
   type FileReply,
@@ -16,7 +17,6 @@ import type { Access } from '../access.service.ts';
 import { countEgress, type OnBytesSent } from '../egress.ts';
 import { tokenFingerprint } from '../playback-sessions.ts';
 import { fileRequestOf, sendFile, viewerOf } from '../reply.ts';
-import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import { createLiveAdmission } from './admission.ts';
 import { lastRecordings } from './last-recordings.ts';

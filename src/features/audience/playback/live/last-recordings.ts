@@ -1,5 +1,5 @@
+import type { Snapshots } from '../../../../kernel/snapshots.ts';
 import type { Access, Viewer } from '../access.service.ts';
-import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import type { StreamSnapshot } from './snapshot.ts';
 

@@ -33,6 +33,3 @@ export interface StreamSnapshot {
   /** Health issues of the signal, or of the last one when it was rejected. */
   issues: readonly string[];
 }
-
-export const SESSION_ID = /^ses_[0-9a-z]{26}$/;
-export const STREAM_ID = /^str_[0-9a-z]{26}$/;

@@ -3,10 +3,10 @@ import { type TestContext, test } from 'node:test';
 import { fastify } from 'fastify';
 import { playableSnapshot } from '../../../../../test/videos/playable-snapshot.ts';
 import type { PageAssets, WebAssets } from '../../../../http/assets.ts';
+import { createSnapshots } from '../../../../kernel/snapshots.ts';
 import { createAccess } from '../access.service.ts';
-import { createSnapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
-import { STREAM_ID, type StreamSnapshot } from './snapshot.ts';
+import type { StreamSnapshot } from './snapshot.ts';
 import { liveWatchPages } from './watch.pages.ts';
 
 const NOW = new Date('2026-11-20T18:00:00Z');
@@ -67,7 +67,7 @@ async function setUp(
         },
         onChanged: () => {},
       },
-      STREAM_ID,
+      'str',
     ),
     recordings: { get: async (id) => (id === 'ses_1' ? videos.map((video) => video.id) : undefined) },
     videos: { get: async (id) => videos.find((video) => video.id === id) },

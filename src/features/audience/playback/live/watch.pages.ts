@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../../../http/assets.ts';
 import { type Page, sendPage } from '../../../../http/page.ts';
 import type { Clock } from '../../../../kernel/clock.ts';
+import type { Snapshots } from '../../../../kernel/snapshots.ts';
 import { isLinkAccessible } from '../../../../kernel/visibility.ts';
 import { html, type SafeHtml } from '../../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
@@ -11,7 +12,6 @@ import { creatorName, EMBED_SIZE, notFoundPages, type RenderFollowBox } from '..
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import { followersOnlyPage, isPurchasable, paywallPage, type Sellers } from '../paywall.ts';
 import { viewerOf } from '../reply.ts';
-import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from '../videos/snapshot.ts';
 import { lastRecordings } from './last-recordings.ts';
 import type { StreamSnapshot } from './snapshot.ts';

@@ -1,7 +1,7 @@
+import type { Snapshots } from '../../../../kernel/snapshots.ts';
 import { isLinkAccessible } from '../../../../kernel/visibility.ts';
 import { type Grant, isEmbedAllowed, type Source } from '../access.rules.ts';
 import type { Access, Viewer } from '../access.service.ts';
-import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 
 /** Request for a video or a file of it. */

@@ -1,10 +1,10 @@
 import { type Clock, dateFromMs } from '../../../../kernel/clock.ts';
 import { AppError, badRequest, notFound } from '../../../../kernel/errors.ts';
 import { videoPrefix } from '../../../../kernel/media-keys.ts';
+import type { Snapshots } from '../../../../kernel/snapshots.ts';
 import type { DownloadedFile, FileReply, FileRequest, VideoFiles } from '../../../../media/contract/index.ts';
 import type { Secrets } from '../../../../platform/secrets.ts';
 import { signToken, verifyToken } from '../../../../platform/signed-token.ts';
-import type { Snapshots } from '../snapshots.ts';
 import type { VideoSnapshot } from './snapshot.ts';
 
 /** Name of the original; all other names are renditions. */

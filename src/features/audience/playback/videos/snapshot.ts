@@ -45,5 +45,3 @@ export interface VideoSnapshot extends PlayableVideo {
   /** Host patterns of the sites that may play it; null allows any. */
   embedHosts: readonly string[] | null;
 }
-
-export const VIDEO_ID = /^vid_[0-9a-z]{26}$/;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebAssets } from '../../../../http/assets.ts';
 import { messagePage, type Page, sendPage } from '../../../../http/page.ts';
+import type { Snapshots } from '../../../../kernel/snapshots.ts';
 import { isLinkAccessible } from '../../../../kernel/visibility.ts';
 import { html } from '../../../../platform/html.ts';
 import type { Impressions } from '../impressions.ts';
@@ -14,7 +15,6 @@ import {
 } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import { followersOnlyPage, isPurchasable, isShown, paywallPage, type Sellers } from '../paywall.ts';
-import type { Snapshots } from '../snapshots.ts';
 import type { PlaybackTokens } from '../tokens.ts';
 import type { Admission, Admissions } from './admission.service.ts';
 import { mediaRequestOf } from './files.pages.ts';

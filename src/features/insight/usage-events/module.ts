@@ -1,0 +1,1 @@
+export { createUsageEvents } from './service.ts';

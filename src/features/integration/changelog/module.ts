@@ -1,0 +1,29 @@
+import type { Declarations } from '../../module.ts';
+import { changelogEvents } from './events.ts';
+
+export { RELEASES } from './releases.ts';
+
+import type { Accounts } from '../../identity/accounts/index.ts';
+import { type FeatureModule, INTERVALS } from '../../module.ts';
+import type { Platform } from '../../platform.ts';
+import { changelogRoutes } from './routes.ts';
+import { type Changelog, createChangelog } from './service.ts';
+
+export const changelogDeclarations: Declarations = { events: changelogEvents };
+
+interface ChangelogDeps extends Pick<Platform, 'clock' | 'cursors' | 'db' | 'events' | 'log' | 'releases'> {
+  accounts: Accounts;
+}
+
+export function createChangelogModule(deps: ChangelogDeps): FeatureModule & { changelog: Changelog } {
+  const changelog = createChangelog(deps);
+  return {
+    changelog,
+    routes: () => changelogRoutes({ changelog, cursors: deps.cursors }),
+    onMigrated: () => changelog.see(),
+    tasks: () => [
+      { name: 'new releases', everyMs: INTERVALS.minute, run: () => changelog.tell() },
+      { name: 'uses of deprecated endpoints', everyMs: INTERVALS.hour, run: () => changelog.tellUses() },
+    ],
+  };
+}

@@ -1,0 +1,13 @@
+import type { FeatureModule } from '../../module.ts';
+import type { Platform } from '../../platform.ts';
+import { eventLogRoutes } from './routes.ts';
+import { createEventLog } from './service.ts';
+
+interface EventLogDeps
+  extends Pick<Platform, 'bus' | 'catalogue' | 'clock' | 'config' | 'cursors' | 'db' | 'log'> {}
+
+export function createEventLogModule(deps: EventLogDeps): FeatureModule {
+  const { config, cursors } = deps;
+  const eventLog = createEventLog({ ...deps, livemode: config.LIVEMODE });
+  return { routes: () => eventLogRoutes({ eventLog, cursors }) };
+}

@@ -1,0 +1,47 @@
+import type { Declarations } from '../../module.ts';
+import { bridgeEvents } from './events.ts';
+
+export { BRIDGE_TOPIC } from './service.ts';
+
+import type { RoomEngine } from '../../../media/contract/index.ts';
+import { type FeatureModule, INTERVALS } from '../../module.ts';
+import type { Platform } from '../../platform.ts';
+import type { BridgeParticipants } from '../../rooms/index.ts';
+import type { countEncoders, findBridgedTitle, lockBridgeTarget, StreamSignals } from '../streams/index.ts';
+import { bridgeRoutes } from './routes.ts';
+import { type BridgeRuns, createBridgeRuns } from './runs.service.ts';
+import { createBridges } from './service.ts';
+
+export const bridgesDeclarations: Declarations = { events: bridgeEvents };
+
+interface BridgesDeps
+  extends Pick<Platform, 'bus' | 'clock' | 'cursors' | 'db' | 'events' | 'fetcher' | 'log' | 'secrets'> {
+  roomEngine(): RoomEngine;
+  roomGuests: BridgeParticipants;
+  signals: StreamSignals;
+  countEncoders: typeof countEncoders;
+  findBridgedTitle: typeof findBridgedTitle;
+  lockBridgeTarget: typeof lockBridgeTarget;
+}
+
+/** Builds the bridges; the media role fetches their sources. */
+export function createBridgesModule(deps: BridgesDeps): FeatureModule & { bridgeRuns: BridgeRuns } {
+  const { cursors, signals, db, roomGuests: rooms, roomEngine } = deps;
+  const bridges = createBridges({
+    ...deps,
+    rooms,
+    streams: { lockTarget: deps.lockBridgeTarget, countEncoders: deps.countEncoders },
+    bridgesRooms: () => roomEngine().caps.bridges,
+  });
+  const bridgeRuns = createBridgeRuns({
+    ...deps,
+    rooms,
+    titleOf: (streamId) => deps.findBridgedTitle(db, streamId),
+    admit: (streamId) => signals.admitBridge(streamId),
+  });
+  return {
+    bridgeRuns,
+    routes: () => bridgeRoutes({ bridges, cursors }),
+    tasks: () => [{ name: 'bridges', everyMs: INTERVALS.second, run: () => bridgeRuns.sweep() }],
+  };
+}

@@ -1,0 +1,1 @@
+export { createStreamTails } from './service.ts';
