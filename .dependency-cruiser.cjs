@@ -5,6 +5,8 @@
 const TESTS = '[.]test[.]ts$';
 /** A feature: `rooms`, or a folder of another domain. */
 const FEATURE = '(rooms|[^/]+/[^/]+)';
+/** Types of modules and helpers of commands, shared by all features. */
+const SHARED = '^src/features/(commands|module|platform)[.]ts$';
 const SQL = 'node_modules/(kysely|kysely-postgres-js|pg|postgres)/';
 
 const rule = (name, comment, from, to) => ({
@@ -49,7 +51,7 @@ module.exports = {
       { path: `^src/features/${FEATURE}/` },
       {
         path: '^src/features/',
-        pathNot: ['^src/features/$1/', `^src/features/${FEATURE}/index[.]ts$`],
+        pathNot: ['^src/features/$1/', `^src/features/${FEATURE}/index[.]ts$`, SHARED],
       },
     ),
     rule(
@@ -57,6 +59,18 @@ module.exports = {
       'And types only: what it needs, it declares, and the root passes it in.',
       { path: `^src/features/${FEATURE}/` },
       valueOnly({ path: `^src/features/${FEATURE}/index[.]ts$`, pathNot: '^src/features/$1/' }),
+    ),
+    rule(
+      '5-features-by-front-door',
+      'An index.ts exports types only.',
+      { path: `^src/features/${FEATURE}/index[.]ts$` },
+      valueOnly({ path: '^src/' }),
+    ),
+    rule(
+      '5-features-by-front-door',
+      'A module.ts is for main.',
+      { path: `^src/features/${FEATURE}/` },
+      { path: '^src/features/.*/module[.]ts$' },
     ),
     rule(
       '6-layers-in-a-feature',
@@ -105,6 +119,12 @@ module.exports = {
       "Only main imports features' values.",
       { path: '^src/', pathNot: [TESTS, '^src/(main|features)/'] },
       valueOnly({ path: '^src/features/' }),
+    ),
+    rule(
+      '9-root-is-alone',
+      "And only from a feature's module.ts.",
+      { path: '^src/main/' },
+      valueOnly({ path: '^src/features/', pathNot: [`^src/features/${FEATURE}/module[.]ts$`, SHARED] }),
     ),
     {
       name: '10-outside-stays-outside',

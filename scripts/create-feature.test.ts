@@ -42,12 +42,15 @@ test('create-feature writes the files of a feature and registers it', () => {
   assert.equal(status, 0, stdout + stderr);
   assert.match(stdout, /^wrote migrations\/\d{4}_entries\.sql$/m);
   const folder = 'src/features/audience/entries';
-  for (const file of ['routes', 'service', 'repository', 'schemas', 'index', 'api.test'])
+  for (const file of ['routes', 'service', 'repository', 'schemas', 'module', 'api.test'])
     assert.doesNotMatch(read(`${folder}/${file}.ts`), /bookmark|bmk/i);
   assert.match(read(`${folder}/routes.ts`), /summary: 'Create an entry'/);
-  assert.match(read('src/main/parts/entries.ts'), /features\/audience\/entries\/index\.ts'/);
   for (const [path, line] of [
-    ['src/main/optional-modules.ts', /^export \{ entries \} from '\.\/parts\/entries\.ts';$/m],
+    [
+      'src/main/modules.ts',
+      /^import \{ createEntriesModule \} from '\.\.\/features\/audience\/entries\/module\.ts';$/m,
+    ],
+    ['src/main/modules.ts', /^ {2}add\(createEntriesModule\(platform\)\);$/m],
     ['src/kernel/ids.ts', /^ {2}\| 'etr';$/m],
     ['src/features/integration/changelog/first-release.ts', /^ {2}added\(\['entries'\], 'Entries', /m],
     [

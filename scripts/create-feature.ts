@@ -77,20 +77,24 @@ function nextMigration(): string {
 /** Files by their template. */
 function filesOf({ domain, name }: Feature): Record<string, string> {
   const folder = `src/features/${domain}/${name}`;
-  const inFolder = ['routes', 'service', 'repository', 'schemas', 'index', 'api.test'].map((file) => [
+  const inFolder = ['routes', 'service', 'repository', 'schemas', 'module', 'api.test'].map((file) => [
     `${file}.ts.txt`,
     `${folder}/${file}.ts`,
   ]);
   return {
     ...Object.fromEntries(inFolder),
     'migration.sql.txt': `migrations/${nextMigration()}_${name}.sql`,
-    'module.ts.txt': `src/main/parts/${name}.ts`,
   };
 }
 
 /** Registrations: the file, the text before which a line is inserted, and the line. */
 const REGISTRATIONS: readonly [path: string, before: string | RegExp, line: string][] = [
-  ['src/main/optional-modules.ts', /$/, "export { bookmarks } from './parts/bookmarks.ts';\n"],
+  [
+    'src/main/modules.ts',
+    /import \{ createMaintenanceModule/,
+    "import { createBookmarksModule } from '../features/audience/bookmarks/module.ts';\n",
+  ],
+  ['src/main/modules.ts', / {2}add\(createMaintenanceModule/, '  add(createBookmarksModule(platform));\n'],
   ['src/kernel/ids.ts', /;\n\nconst LETTERS/, "\n  | 'bmk'"],
   [
     'src/features/integration/changelog/first-release.ts',

@@ -1,24 +1,19 @@
-import type { Declarations } from '../module.ts';
-import { roomEvents } from './events.ts';
-import { roomRecordingJob } from './recording.jobs.ts';
-
-export { participantJoined, roomRecordingReady } from './events.ts';
-export { ROOM_RECORDER_TOPIC } from './recorder.ts';
-
 import { createSameOriginCheck } from '../../http/same-origin.ts';
 import type { RoomComposer, RoomEngine, RoomEngineName } from '../../media/contract/index.ts';
-import { type FeatureModule, INTERVALS } from '../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../module.ts';
 import type { Platform } from '../platform.ts';
 import type { VideoIntake } from '../video/videos/index.ts';
 import { createRoomAdmission } from './admission.service.ts';
 import { createAttendance } from './attendance.service.ts';
 import { type BridgeParticipants, createRoomGuests } from './bridge-participants.service.ts';
 import { roomEngineWebhookPage } from './engine-webhook.pages.ts';
+import { roomEvents } from './events.ts';
 import { roomGatewayPage } from './gateway.pages.ts';
 import { roomJoinPage } from './join.pages.ts';
 import { lobbyPage } from './lobby.pages.ts';
 import { createRoomModeration } from './moderation.service.ts';
 import { ROOM_RECORDER_TOPIC } from './recorder.ts';
+import { roomRecordingJob } from './recording.jobs.ts';
 import { createRoomRecordings, type RoomRecordings } from './recording.service.ts';
 import { createRoomAssembly, createRoomRecordingReady } from './recording-assembly.service.ts';
 import { createRoomRelay } from './relay.ts';
@@ -26,6 +21,9 @@ import { roomRoutes } from './routes.ts';
 import { createRooms, type Rooms } from './service.ts';
 import { createRoomSweep } from './sweep.service.ts';
 import { createRoomTokens } from './tokens.ts';
+
+export { participantJoined, roomRecordingReady } from './events.ts';
+export { ROOM_RECORDER_TOPIC } from './recorder.ts';
 
 export const roomsDeclarations: Declarations = { events: roomEvents, jobs: [roomRecordingJob] };
 

@@ -1,6 +1,3 @@
-export { findChannel } from './repository.ts';
-export { displayNameOf } from './schemas.ts';
-
 import type { Mode } from '../../../kernel/access.ts';
 import { workspaceOf } from '../../../platform/db/workspace.ts';
 import type { Checkouts } from '../../commerce/checkout/index.ts';
@@ -19,6 +16,9 @@ import { channelPages } from './channel.pages.ts';
 import { createContent } from './content.ts';
 import { channelRoutes } from './routes.ts';
 import { createChannels } from './service.ts';
+
+export { findChannel } from './repository.ts';
+export { displayNameOf } from './schemas.ts';
 
 interface ChannelsDeps
   extends Pick<Platform, 'caps' | 'clock' | 'config' | 'cursors' | 'db' | 'fetcher' | 'images' | 'store'> {

@@ -1,7 +1,3 @@
-export { createLiveAdmission } from './live/admission.ts';
-export { purchasableAt } from './paywall.ts';
-export { tokenFingerprint } from './playback-sessions.ts';
-
 import { createSnapshots, type SnapshotSource, type Snapshots } from '../../../kernel/snapshots.ts';
 import type { LiveFiles, VideoFiles } from '../../../media/contract/index.ts';
 import type { UsageAggregator } from '../../insight/usage/index.ts';
@@ -32,6 +28,10 @@ import { createDownloads, type Downloads } from './videos/download.service.ts';
 import { videoFilePages } from './videos/files.pages.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 import { embeddableVideo, videoWatchPages } from './videos/watch.pages.ts';
+
+export { createLiveAdmission } from './live/admission.ts';
+export { purchasableAt } from './paywall.ts';
+export { tokenFingerprint } from './playback-sessions.ts';
 
 interface PlaybackUrlDeps extends Pick<Platform, 'clock' | 'config' | 'secrets'> {
   followerEntitlements: Entitlements;

@@ -1,9 +1,9 @@
-export { hasWindows } from './service.ts';
-
 import type { FeatureModule } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import { availabilityRoutes } from './routes.ts';
 import { type Availability, createAvailability } from './service.ts';
+
+export { hasWindows } from './service.ts';
 
 interface AvailabilityDeps extends Pick<Platform, 'clock' | 'db'> {}
 

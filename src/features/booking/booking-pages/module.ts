@@ -1,3 +1,4 @@
+/** Public pages to book a product and to manage a booking (docs/concepts/booking-pages.md). */
 import type { Checkouts, successUrl } from '../../commerce/checkout/index.ts';
 import type { MailCaps } from '../../integration/mail/index.ts';
 import type { FeatureModule } from '../../module.ts';

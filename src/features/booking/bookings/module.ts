@@ -1,15 +1,7 @@
-import type { Declarations } from '../../module.ts';
-import { bookingEvents } from './events.ts';
-import { cohortMovedJob } from './jobs.ts';
-
-export { countBookings } from './repository.ts';
-export { refundableUntil } from './rules.ts';
-export { createClassSeats } from './seats.ts';
-
 import { writeCalendar } from '../../../platform/icalendar.ts';
 import type { Payments } from '../../commerce/payments/index.ts';
 import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { participantJoined, Rooms, roomRecordingReady } from '../../rooms/index.ts';
 import type { Availability } from '../availability/index.ts';
@@ -22,7 +14,14 @@ import { type BookingSales, createBookingSales } from './booking-sales.service.t
 import { type BookingCalendar, createBookingCalendar } from './calendar-invites.ts';
 import { createBookingConsumers } from './consumers.ts';
 import { createBookingEmails } from './emails.ts';
-import { bookingCanceled, bookingConfirmed, bookingExpired, bookingRescheduled } from './events.ts';
+import {
+  bookingCanceled,
+  bookingConfirmed,
+  bookingEvents,
+  bookingExpired,
+  bookingRescheduled,
+} from './events.ts';
+import { cohortMovedJob } from './jobs.ts';
 import { bookingJoinPages } from './join.pages.ts';
 import { type BookingLinks, createBookingLinks } from './links.ts';
 import { createCohortNotifier } from './members.service.ts';
@@ -33,6 +32,10 @@ import type { ClassSeats } from './seats.ts';
 import { type Bookings, createBookings } from './service.ts';
 import { createBookingSimulations } from './simulation.service.ts';
 import { createBookingSweep } from './sweep.service.ts';
+
+export { countBookings } from './repository.ts';
+export { refundableUntil } from './rules.ts';
+export { createClassSeats } from './seats.ts';
 
 export const bookingsDeclarations: Declarations = { events: bookingEvents, jobs: [cohortMovedJob] };
 

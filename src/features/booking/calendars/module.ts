@@ -1,5 +1,3 @@
-export { calendar } from './busy.ts';
-
 import { type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Availability } from '../availability/index.ts';
@@ -7,6 +5,8 @@ import { createExternalCalendars } from './external.service.ts';
 import { feedPage } from './feed.pages.ts';
 import { createBookingFeed } from './feed.service.ts';
 import { calendarRoutes } from './routes.ts';
+
+export { calendar } from './busy.ts';
 
 interface CalendarsDeps
   extends Pick<Platform, 'clock' | 'config' | 'cursors' | 'db' | 'fetcher' | 'log' | 'secrets'> {

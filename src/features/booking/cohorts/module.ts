@@ -1,19 +1,17 @@
-import type { Declarations } from '../../module.ts';
-import { cohortEvents } from './events.ts';
-
-export { cohortCanceled, cohortCompleted, cohortRescheduled } from './events.ts';
-export { hasCohort } from './repository.ts';
-
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { hasVideo } from '../../video/videos/index.ts';
 import type { Availability } from '../availability/index.ts';
 import type { calendar } from '../calendars/index.ts';
 import type { Products, productDeleted, productUpdated } from '../products/index.ts';
 import { createCohortConsumers } from './consumers.ts';
+import { cohortEvents } from './events.ts';
 import { cohortRoutes } from './routes.ts';
 import { type Cohorts, createCohorts } from './service.ts';
 import { createStates } from './status.ts';
+
+export { cohortCanceled, cohortCompleted, cohortRescheduled } from './events.ts';
+export { hasCohort } from './repository.ts';
 
 export const cohortsDeclarations: Declarations = { events: cohortEvents };
 

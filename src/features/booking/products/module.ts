@@ -1,17 +1,15 @@
-import type { Declarations } from '../../module.ts';
-import { productEvents } from './events.ts';
-
-export { productDeleted, productUpdated } from './events.ts';
-export { hasProduct } from './service.ts';
-
 import type { Accounts } from '../../identity/accounts/index.ts';
-import type { FeatureModule } from '../../module.ts';
+import type { Declarations, FeatureModule } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { hasWindows } from '../availability/index.ts';
 import type { countBookings } from '../bookings/index.ts';
 import type { hasCohort } from '../cohorts/index.ts';
+import { productEvents } from './events.ts';
 import { productRoutes } from './routes.ts';
 import { createProducts, type Products } from './service.ts';
+
+export { productDeleted, productUpdated } from './events.ts';
+export { hasProduct } from './service.ts';
 
 export const productsDeclarations: Declarations = { events: productEvents };
 

@@ -1,6 +1,5 @@
 import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
-import type { Declarations } from '../../module.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Availability } from '../availability/index.ts';
 import type { BookingEvents, ClassSeats } from '../bookings/index.ts';

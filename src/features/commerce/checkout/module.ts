@@ -1,15 +1,10 @@
-import type { Declarations } from '../../module.ts';
-import { checkoutEvents } from './events.ts';
-
-export { successUrl } from './rules.ts';
-
 import { createSameOriginCheck } from '../../../http/same-origin.ts';
 import type { Snapshots } from '../../../kernel/snapshots.ts';
 import type { purchasableAt, StreamSnapshot, VideoSnapshot } from '../../audience/playback/index.ts';
 import type { BookingSales } from '../../booking/bookings/index.ts';
 import type { Domains } from '../../identity/domains/index.ts';
 import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Videos } from '../../video/videos/index.ts';
 import type { DiscountCodes } from '../discount-codes/index.ts';
@@ -20,11 +15,14 @@ import type { TierCapacity, Tiers } from '../tiers/index.ts';
 import { buyPages } from './buy.pages.ts';
 import { checkoutPages } from './checkout.pages.ts';
 import { createCheckoutConsumers } from './consumers.ts';
+import { checkoutEvents } from './events.ts';
 import { createCheckoutPayments } from './pay.service.ts';
 import type { CheckoutPorts } from './ports.ts';
 import { checkoutRoutes } from './routes.ts';
 import { type Checkouts, createCheckouts } from './service.ts';
 import { createCheckoutSimulations } from './simulation.service.ts';
+
+export { successUrl } from './rules.ts';
 
 export const checkoutDeclarations: Declarations = { events: checkoutEvents };
 

@@ -1,6 +1,5 @@
 import type { hasProduct } from '../../booking/products/index.ts';
-import type { Declarations } from '../../module.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import { discountCodeEvents } from './events.ts';
 import { discountCodeRoutes } from './routes.ts';

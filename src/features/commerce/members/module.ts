@@ -1,9 +1,3 @@
-export { createMemberCookie } from './cookie.ts';
-export { paidVideos } from './entitlements.repository.ts';
-export { createMemberEntitlements } from './entitlements.ts';
-export { createSellers } from './sellers.ts';
-export { memberPath } from './service.ts';
-
 import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
 import { type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
@@ -12,6 +6,12 @@ import type { Subscriptions } from '../subscriptions/index.ts';
 import type { MemberCookie } from './cookie.ts';
 import { memberPages } from './member.pages.ts';
 import { createMembers } from './service.ts';
+
+export { createMemberCookie } from './cookie.ts';
+export { paidVideos } from './entitlements.repository.ts';
+export { createMemberEntitlements } from './entitlements.ts';
+export { createSellers } from './sellers.ts';
+export { memberPath } from './service.ts';
 
 interface MembersDeps extends Pick<Platform, 'caps' | 'clock' | 'config' | 'db' | 'secrets'> {
   cards: CardService;

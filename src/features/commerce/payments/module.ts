@@ -1,13 +1,7 @@
-import type { Declarations } from '../../module.ts';
-import { paymentEvents } from './events.ts';
-
-export { testCardOf } from './providers/sandbox/cards.ts';
-export { STRIPE_PAGES } from './providers/stripe/stripe.ts';
-
 import type { JobRun } from '../../../jobs/job.ts';
 import type { Accounts } from '../../identity/accounts/index.ts';
 import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Videos } from '../../video/videos/index.ts';
 import type { Ledger } from '../ledger/index.ts';
@@ -18,6 +12,7 @@ import { type CustomerDeletion, createCustomerDeletion } from './customer-deleti
 import {
   paymentDisputeClosed,
   paymentDisputed,
+  paymentEvents,
   paymentFailed,
   paymentRefunded,
   paymentSucceeded,
@@ -31,6 +26,9 @@ import { createPurchases } from './purchases.service.ts';
 import { paymentRoutes, purchaseRoutes } from './routes.ts';
 import { createPayments, type Payments } from './service.ts';
 import { stripeWebhookPage } from './stripe.pages.ts';
+
+export { testCardOf } from './providers/sandbox/cards.ts';
+export { STRIPE_PAGES } from './providers/stripe/stripe.ts';
 
 export const paymentsDeclarations: Declarations = {
   events: paymentEvents,

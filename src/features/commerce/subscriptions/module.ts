@@ -1,8 +1,5 @@
-export { memberChanges, membersAt } from './metrics.repository.ts';
-
 import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
-import type { Declarations } from '../../module.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { memberPath } from '../members/index.ts';
 import type { CardService, PaymentEvents, Payments } from '../payments/index.ts';
@@ -12,6 +9,8 @@ import { subscriptionEvents } from './events.ts';
 import { subscriptionRoutes } from './routes.ts';
 import { createSubscriptions, type Subscriptions } from './service.ts';
 import { createSimulations } from './simulation.service.ts';
+
+export { memberChanges, membersAt } from './metrics.repository.ts';
 
 export const subscriptionsDeclarations: Declarations = { events: subscriptionEvents };
 

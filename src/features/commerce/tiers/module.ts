@@ -1,15 +1,13 @@
-import type { Declarations } from '../../module.ts';
+import { getWorkspaceOwner, workspaceOf } from '../../../platform/db/workspace.ts';
+import type { Accounts } from '../../identity/accounts/index.ts';
+import type { Declarations, FeatureModule } from '../../module.ts';
+import type { Platform } from '../../platform.ts';
 import { tierEvents } from './events.ts';
+import { tierRoutes } from './routes.ts';
+import { createTiers, type TierCapacity, type Tiers, tierCapacity } from './service.ts';
 
 export { assertOwnTiers } from './assert-own-tiers.ts';
 export { tierUpdated } from './events.ts';
-
-import { getWorkspaceOwner, workspaceOf } from '../../../platform/db/workspace.ts';
-import type { Accounts } from '../../identity/accounts/index.ts';
-import type { FeatureModule } from '../../module.ts';
-import type { Platform } from '../../platform.ts';
-import { tierRoutes } from './routes.ts';
-import { createTiers, type TierCapacity, type Tiers, tierCapacity } from './service.ts';
 
 export const tiersDeclarations: Declarations = { events: tierEvents };
 

@@ -1,5 +1,3 @@
-export { avatarUrl, Profile, toProfile } from './schemas.ts';
-
 import { keyIdOf } from '../../../kernel/access.ts';
 import type { FeatureModule } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
@@ -9,6 +7,8 @@ import { avatarPages } from './avatar.pages.ts';
 import { createProfiles, type Profiles } from './profile.service.ts';
 import { meRoutes } from './routes.ts';
 import { type Accounts, createAccounts } from './service.ts';
+
+export { avatarUrl, Profile, toProfile } from './schemas.ts';
 
 type AccountsDeps = Pick<Platform, 'clock' | 'db' | 'fetcher' | 'images' | 'passwords'>;
 

@@ -1,7 +1,6 @@
 import { HOUR_SEC } from '../../../kernel/durations.ts';
 import type { Mailbox } from '../../integration/mail/index.ts';
-import type { Declarations } from '../../module.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import { apiKeyEvents } from './events.ts';
 import { apiKeyRoutes } from './routes.ts';

@@ -1,5 +1,3 @@
-export { credentialCaps } from './routes.ts';
-
 import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
 import { type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
@@ -10,6 +8,8 @@ import { credentialRoutes } from './credentials.routes.ts';
 import { authPages } from './pages.ts';
 import { authRoutes, twoFactorRoutes } from './routes.ts';
 import { sessionRoutes } from './sessions.routes.ts';
+
+export { credentialCaps } from './routes.ts';
 
 interface AuthDeps
   extends Pick<Platform, 'bus' | 'caps' | 'clock' | 'config' | 'db' | 'log' | 'passwords' | 'secrets'> {

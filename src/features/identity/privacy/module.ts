@@ -1,3 +1,4 @@
+/** Privacy: erasure of accounts and people, and data exports. */
 import { deleteJobsReferencing } from '../../../jobs/repository.ts';
 import type { VideoFiles } from '../../../media/contract/index.ts';
 import { workspaceOf } from '../../../platform/db/workspace.ts';

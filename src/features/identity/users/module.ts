@@ -1,27 +1,25 @@
-import type { Declarations } from '../../module.ts';
-import { followerEvents } from './events.ts';
-
-export { createFollowerEntitlements } from './entitlements.ts';
-export { followerAdded, followerRemoved } from './events.ts';
-export { followers } from './follows.service.ts';
-
 import { createPageViewers, type PageViewers } from '../../../http/page-viewer.ts';
 import { createSessionCookie } from '../../../http/session-cookie.ts';
 import type { Mode } from '../../../kernel/access.ts';
 import { workspaceOf } from '../../../platform/db/workspace.ts';
 import type { RenderFollowBox } from '../../audience/playback/index.ts';
 import type { hasPublicBroadcast } from '../../live/streams/index.ts';
-import type { FeatureModule } from '../../module.ts';
+import type { Declarations, FeatureModule } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { countPublicVideos } from '../../video/videos/index.ts';
 import type { Accounts, avatarUrl, Profiles } from '../accounts/index.ts';
 import type { ApiKeys } from '../api-keys/index.ts';
 import type { Auth } from '../auth/index.ts';
+import { followerEvents } from './events.ts';
 import { createFollowBox, followPages } from './follow.pages.ts';
 import { createFollows, type Follows, followers } from './follows.service.ts';
 import { userRoutes } from './routes.ts';
 import type { FollowState } from './schemas.ts';
 import { createUsers } from './service.ts';
+
+export { createFollowerEntitlements } from './entitlements.ts';
+export { followerAdded, followerRemoved } from './events.ts';
+export { followers } from './follows.service.ts';
 
 export const usersDeclarations: Declarations = { events: followerEvents };
 

@@ -1,3 +1,4 @@
+/** Content analytics (docs/concepts/analytics.md). */
 import { optional } from '../../commands.ts';
 import type { Revenue } from '../../commerce/ledger/index.ts';
 import type { memberChanges, membersAt } from '../../commerce/subscriptions/index.ts';

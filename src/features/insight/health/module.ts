@@ -1,3 +1,4 @@
+/** Liveness, readiness and the public health of the service. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasStalledQueue } from '../../../jobs/repository.ts';

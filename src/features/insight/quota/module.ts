@@ -1,5 +1,4 @@
-export { createQuotaSignals } from './quota-notifications.service.ts';
-
+/** Plan limits and their usage (docs/concepts/quota.md). */
 import { wholeMinutes } from '../../../kernel/minute-buckets.ts';
 import { startOfNextMonth } from '../../../kernel/months.ts';
 import type { ResourceKey } from '../../../kernel/plans.ts';
@@ -23,6 +22,8 @@ import { quotaRoutes } from './routes.ts';
 import type { ResourceMeter } from './rules.ts';
 import type { Heights } from './schemas.ts';
 import { createQuota } from './service.ts';
+
+export { createQuotaSignals } from './quota-notifications.service.ts';
 
 interface QuotaDeps extends Pick<Platform, 'bus' | 'clock' | 'db' | 'events' | 'log' | 'requestCounts'> {
   apiKeys: ApiKeys;

@@ -1,9 +1,9 @@
-export { videoMs } from './repository.ts';
-
 import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import { mergeCounterRows, recount } from './repository.ts';
 import { summaryRoutes } from './routes.ts';
+
+export { videoMs } from './repository.ts';
 
 type SummaryDeps = Pick<Platform, 'clock' | 'db'>;
 

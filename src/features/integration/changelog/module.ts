@@ -1,13 +1,13 @@
-import type { Declarations } from '../../module.ts';
-import { changelogEvents } from './events.ts';
-
-export { RELEASES } from './releases.ts';
+/** API releases: their changes, the notifications about them, and the deprecation of endpoints. */
 
 import type { Accounts } from '../../identity/accounts/index.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
+import { changelogEvents } from './events.ts';
 import { changelogRoutes } from './routes.ts';
 import { type Changelog, createChangelog } from './service.ts';
+
+export { RELEASES } from './releases.ts';
 
 export const changelogDeclarations: Declarations = { events: changelogEvents };
 

@@ -1,3 +1,8 @@
+/**
+ * The workspace's own events, `/me/events`: the last 30 days, and those to come.
+ *
+ * Terminology: a *tail* is an open connection that is shown events as they happen.
+ */
 import type { FeatureModule } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import { eventLogRoutes } from './routes.ts';

@@ -1,3 +1,8 @@
+/**
+ * Notifications of an account, in its list and by email. Terminology: a *channel* is a delivery path: in-app
+ * (the list of the API) or email; a *notice* is the text of an event for a person, before the preferences
+ * select its channels.
+ */
 import { type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Mailbox } from '../mail/index.ts';

@@ -1,3 +1,4 @@
+/** Responses to each workspace's requests, `/me/requests`: the last 7 days. */
 import { BASE_PATH } from '../../../http/app.ts';
 import type { RequestRecorder } from '../../../http/ports.ts';
 import type { UsageAggregator } from '../../insight/usage/index.ts';

@@ -1,3 +1,4 @@
+/** Support: tickets of an account, answered by the operator, and reports of public pages. */
 import { AppError } from '../../../kernel/errors.ts';
 import type { Snapshots } from '../../../kernel/snapshots.ts';
 import type { StreamSnapshot, VideoSnapshot } from '../../audience/playback/index.ts';

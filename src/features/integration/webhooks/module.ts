@@ -1,17 +1,15 @@
-import type { Declarations } from '../../module.ts';
-import { webhookEvents } from './events.ts';
-
-export { attemptsSince, oldestWaitSec } from './delivery/health.repository.ts';
-export { renderDelivery } from './delivery/signature.ts';
-
-import { type FeatureModule, INTERVALS, type Service } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS, type Service } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import { enqueueDeliveries } from './consumers.ts';
 import { releaseAllClaims } from './delivery/repository.ts';
 import { createDeliveryWorker } from './delivery/worker.ts';
+import { webhookEvents } from './events.ts';
 import { createFailureMonitor, type FailureMonitor } from './failing.service.ts';
 import { webhookRoutes } from './routes.ts';
 import { createWebhooks, type Webhooks } from './service.ts';
+
+export { attemptsSince, oldestWaitSec } from './delivery/health.repository.ts';
+export { renderDelivery } from './delivery/signature.ts';
 
 export const webhooksDeclarations: Declarations = { events: webhookEvents };
 

@@ -1,16 +1,21 @@
-import type { Declarations } from '../../module.ts';
-import { bridgeEvents } from './events.ts';
-
-export { BRIDGE_TOPIC } from './service.ts';
+/**
+ * Bridges: media from a source into a target (docs/concepts/bridges.md, docs/decisions/bridges.md).
+ *
+ * Terminology: a *source* is the media that is pulled; a *run* is one attempt of a node to deliver it to the
+ * *target*.
+ */
 
 import type { RoomEngine } from '../../../media/contract/index.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { BridgeParticipants } from '../../rooms/index.ts';
 import type { countEncoders, findBridgedTitle, lockBridgeTarget, StreamSignals } from '../streams/index.ts';
+import { bridgeEvents } from './events.ts';
 import { bridgeRoutes } from './routes.ts';
 import { type BridgeRuns, createBridgeRuns } from './runs.service.ts';
 import { createBridges } from './service.ts';
+
+export { BRIDGE_TOPIC } from './service.ts';
 
 export const bridgesDeclarations: Declarations = { events: bridgeEvents };
 

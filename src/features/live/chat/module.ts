@@ -1,3 +1,9 @@
+/**
+ * The chat of streams: posts by keys and by guests of the watch page, history, moderation.
+ *
+ * Terminology: a *guest* is a visitor of one stream's page who has set a name; a *time-out* is a ban that
+ * expires.
+ */
 import { STREAM_LOG_TOPIC } from '../../../events/stream-log.ts';
 import { createSnapshots, type SnapshotSource } from '../../../kernel/snapshots.ts';
 import type { displayNameOf, findChannel } from '../../audience/channels/index.ts';

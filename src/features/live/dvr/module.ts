@@ -1,3 +1,7 @@
+/**
+ * History of live streams: the part of a live broadcast that viewers can seek back to
+ * (docs/decisions/dvr.md).
+ */
 import type { LiveHistory } from '../../../media/contract/index.ts';
 import type { FeatureModule } from '../../module.ts';
 import type { Platform } from '../../platform.ts';

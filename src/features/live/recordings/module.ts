@@ -1,6 +1,5 @@
 import type { RecordingJoiner } from '../../../media/contract/index.ts';
-import type { Declarations } from '../../module.ts';
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { VideoIntake } from '../../video/videos/index.ts';
 import type { emitRecordingReady, stopRecording } from '../streams/index.ts';

@@ -1,18 +1,16 @@
-import type { Declarations } from '../../module.ts';
-import { restreamEvents } from './events.ts';
-
-export { RESTREAM_TOPIC } from './locked.ts';
-export { restreamSnapshot } from './log.ts';
-export { syncWithStream } from './stream-sync.ts';
-
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { attachRestream, detachRestream, streamDeleted } from '../streams/index.ts';
 import { createRestreamConsumers } from './consumers.ts';
+import { restreamEvents } from './events.ts';
 import { restreamRoutes } from './routes.ts';
 import { createRestreamRuns, type RestreamRuns } from './runs.service.ts';
 import { createRestreams, type Restreams } from './service.ts';
 import { createRestreamTargets } from './targets.service.ts';
+
+export { RESTREAM_TOPIC } from './locked.ts';
+export { restreamSnapshot } from './log.ts';
+export { syncWithStream } from './stream-sync.ts';
 
 export const restreamsDeclarations: Declarations = { events: restreamEvents };
 

@@ -1,17 +1,3 @@
-import type { Declarations } from '../../module.ts';
-import { streamEvents } from './events.ts';
-
-export { countEncoders, findBridgedTitle, lockBridgeTarget } from './bridges.repository.ts';
-export { listBroadcasts } from './broadcasts.repository.ts';
-export { emitRecordingReady } from './emit.ts';
-export { streamDeleted, streamUpdated } from './events.ts';
-export { createMediaNodes } from './nodes.service.ts';
-export { hasPublicBroadcast } from './public.repository.ts';
-export { stopRecording } from './repository.ts';
-export { attachRestream, detachRestream } from './restreams.repository.ts';
-export { livePlan } from './rules.ts';
-export { STREAM_DELETED_TOPIC, STREAM_TOPIC } from './service.ts';
-
 import { STREAM_LOG_TOPIC } from '../../../events/stream-log.ts';
 import { startSchedule } from '../../../jobs/schedule.ts';
 import type { SnapshotSource } from '../../../kernel/snapshots.ts';
@@ -19,13 +5,14 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { StreamSnapshot } from '../../audience/playback/index.ts';
 import type { Salts, ViewerFingerprints } from '../../audience/viewer-fingerprints/index.ts';
 import type { assertOwnTiers } from '../../commerce/tiers/index.ts';
-import { type FeatureModule, INTERVALS, type Service } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS, type Service } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Recordings } from '../recordings/index.ts';
 import type { restreamSnapshot, syncWithStream } from '../restreams/index.ts';
 import type { createStreamTails, StreamTails } from '../stream-tails/index.ts';
 import type { endWhipSessionsOf } from '../whip/index.ts';
 import { createAirtime } from './airtime.service.ts';
+import { streamEvents } from './events.ts';
 import { createHealthSeries, type HealthSeries } from './health.service.ts';
 import { streamRoutes } from './routes.ts';
 import type { StreamLinks } from './schemas.ts';
@@ -37,6 +24,17 @@ import { createStreamStates } from './states.service.ts';
 import { streamTailRoutes } from './tails.routes.ts';
 import { createStreamTakedowns, type StreamTakedowns } from './takedown.service.ts';
 import { createViewers, VIEWER_FLUSH_MS, type Viewers } from './viewers.service.ts';
+
+export { countEncoders, findBridgedTitle, lockBridgeTarget } from './bridges.repository.ts';
+export { listBroadcasts } from './broadcasts.repository.ts';
+export { emitRecordingReady } from './emit.ts';
+export { streamDeleted, streamUpdated } from './events.ts';
+export { createMediaNodes } from './nodes.service.ts';
+export { hasPublicBroadcast } from './public.repository.ts';
+export { stopRecording } from './repository.ts';
+export { attachRestream, detachRestream } from './restreams.repository.ts';
+export { livePlan } from './rules.ts';
+export { STREAM_DELETED_TOPIC, STREAM_TOPIC } from './service.ts';
 
 export const streamsDeclarations: Declarations = { events: streamEvents };
 

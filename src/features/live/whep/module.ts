@@ -1,5 +1,4 @@
-export { WHEP_TOPIC, watchWhep } from './service.ts';
-
+/** Watching by WebRTC (WHEP, draft-ietf-wish-whep). */
 import { startSchedule } from '../../../jobs/schedule.ts';
 import type { ClientInfo } from '../../../kernel/client-info.ts';
 import type { Snapshots } from '../../../kernel/snapshots.ts';
@@ -18,6 +17,8 @@ import type { Viewers } from '../streams/index.ts';
 import type { IceServer, iceLinks } from '../whip/index.ts';
 import { createWhep, type Whep } from './service.ts';
 import { whepPages } from './whep.pages.ts';
+
+export { WHEP_TOPIC, watchWhep } from './service.ts';
 
 interface WhepDeps extends Pick<Platform, 'bus' | 'caps' | 'clock' | 'config' | 'db' | 'log' | 'secrets'> {
   access: Access;

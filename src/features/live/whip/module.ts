@@ -1,15 +1,13 @@
-export { endSessionsOf as endWhipSessionsOf } from './repository.ts';
-
-import type { IceServer } from './ice-links.ts';
-
-export { iceLinks } from './ice-links.ts';
-export { WHIP_TOPIC, watchWhip } from './service.ts';
-
 import { type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { StreamSignals } from '../streams/index.ts';
+import type { IceServer } from './ice-links.ts';
 import { createWhip, type Whip } from './service.ts';
 import { whipPages } from './whip.pages.ts';
+
+export { iceLinks } from './ice-links.ts';
+export { endSessionsOf as endWhipSessionsOf } from './repository.ts';
+export { WHIP_TOPIC, watchWhip } from './service.ts';
 
 interface WhipDeps extends Pick<Platform, 'bus' | 'clock' | 'config' | 'db' | 'events'> {
   signals: StreamSignals;

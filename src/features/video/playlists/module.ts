@@ -1,5 +1,3 @@
-export { listPublicPlaylists } from './repository.ts';
-
 import { nullIfNotFound } from '../../../kernel/not-found.ts';
 import type { VideoLinks } from '../../audience/playback/index.ts';
 import type { Declarations, FeatureModule } from '../../module.ts';
@@ -9,6 +7,8 @@ import { playlistEvents } from './events.ts';
 import { playlistRoutes } from './routes.ts';
 import type { PlaylistVideo } from './schemas.ts';
 import { createPlaylists, type PlaylistVideos } from './service.ts';
+
+export { listPublicPlaylists } from './repository.ts';
 
 interface PlaylistsDeps extends Pick<Platform, 'clock' | 'cursors' | 'db' | 'events'> {
   bareVideoLinks: VideoLinks;

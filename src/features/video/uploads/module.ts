@@ -1,15 +1,13 @@
-import type { Declarations } from '../../module.ts';
-import { uploadEvents } from './events.ts';
-
-export { Upload } from './schemas.ts';
-
-import { type FeatureModule, INTERVALS } from '../../module.ts';
+import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { UploadSessions, VideoIntake } from '../videos/index.ts';
+import { uploadEvents } from './events.ts';
 import { uploadRoutes } from './routes.ts';
 import { toUpload } from './schemas.ts';
 import { createUploads, type Uploads } from './service.ts';
 import { tusEndpoint } from './tus.ts';
+
+export { Upload } from './schemas.ts';
 
 export const uploadsDeclarations: Declarations = { events: uploadEvents };
 

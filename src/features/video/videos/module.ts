@@ -1,20 +1,3 @@
-import { videoEvents } from './events.ts';
-import { processingJobs } from './processing/processing.service.ts';
-
-export {
-  videoDeleted,
-  videoProcessingCompleted,
-  videoProcessingFailed,
-  videoReplaced,
-  videoReplacementFailed,
-} from './events.ts';
-export { countLiveSlots } from './processing/nodes.ts';
-export { topHeight } from './processing/rules.ts';
-export { canBePlayed } from './renditions.schemas.ts';
-export { countPublicVideos, hasVideo } from './repository.ts';
-export { toLinked } from './schemas.ts';
-export { createVideoSnapshots } from './snapshot.service.ts';
-
 import { nullIfNotFound } from '../../../kernel/not-found.ts';
 import type { SnapshotSource } from '../../../kernel/snapshots.ts';
 import type { VideoCodec } from '../../../kernel/video-codecs.ts';
@@ -47,9 +30,14 @@ import { createClipCutting } from './clips/cutting.service.ts';
 import { clipJob } from './clips/jobs.ts';
 import { clipRoutes } from './clips/routes.ts';
 import { type ClippedStreams, createClips } from './clips/service.ts';
+import { videoEvents } from './events.ts';
 import { createVideoIntake, type VideoIntake } from './intake/service.ts';
 import { createTranscodeNode } from './processing/nodes.ts';
-import { createVideoProcessing, type VideoProcessor } from './processing/processing.service.ts';
+import {
+  createVideoProcessing,
+  processingJobs,
+  type VideoProcessor,
+} from './processing/processing.service.ts';
 import { createVideoPurge, type VideoPurge } from './purge.service.ts';
 import { replacementRoutes } from './replacement/routes.ts';
 import { createReplacements } from './replacement/service.ts';
@@ -60,6 +48,20 @@ import { createVideoTakedowns, type VideoTakedowns } from './takedown.service.ts
 import { thumbnailRoutes } from './thumbnails/routes.ts';
 import { createThumbnails } from './thumbnails/service.ts';
 import { createLockVideo } from './with-locked-video.ts';
+
+export {
+  videoDeleted,
+  videoProcessingCompleted,
+  videoProcessingFailed,
+  videoReplaced,
+  videoReplacementFailed,
+} from './events.ts';
+export { countLiveSlots } from './processing/nodes.ts';
+export { topHeight } from './processing/rules.ts';
+export { canBePlayed } from './renditions.schemas.ts';
+export { countPublicVideos, hasVideo } from './repository.ts';
+export { toLinked } from './schemas.ts';
+export { createVideoSnapshots } from './snapshot.service.ts';
 
 export const videosDeclarations: Declarations = {
   events: videoEvents,

@@ -1,1 +1,0 @@
-/** Privacy: erasure of accounts and people, and data exports. */

@@ -1,1 +1,0 @@
-/** Content analytics (docs/concepts/analytics.md). */

@@ -1,1 +1,0 @@
-/** Liveness, readiness and the public health of the service. */

@@ -1,1 +1,0 @@
-/** Plan limits and their usage (docs/concepts/quota.md). */

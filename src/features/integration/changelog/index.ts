@@ -1,1 +1,0 @@
-/** API releases: their changes, the notifications about them, and the deprecation of endpoints. */

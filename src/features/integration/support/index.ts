@@ -1,1 +1,0 @@
-/** Support: tickets of an account, answered by the operator, and reports of public pages. */

@@ -1,1 +1,0 @@
-/** Watching by WebRTC (WHEP, draft-ietf-wish-whep). */
