@@ -114,8 +114,13 @@ import {
   streamDeleted,
   streamUpdated,
 } from '../features/live/streams/module.ts';
-import { createWhepModule, watchWhep } from '../features/live/whep/module.ts';
-import { createWhipModule, endWhipSessionsOf, iceLinks, watchWhip } from '../features/live/whip/module.ts';
+import { createWhepModule, trackWhepAvailability } from '../features/live/whep/module.ts';
+import {
+  createWhipModule,
+  endWhipSessionsOf,
+  iceLinks,
+  trackWhipAvailability,
+} from '../features/live/whip/module.ts';
 import type { FeatureModule } from '../features/module.ts';
 import type { Platform } from '../features/platform.ts';
 import {
@@ -168,7 +173,7 @@ export function createModules(ports: Ports & Platform) {
   const { auth } = add(createAuthModule({ ...platform, accounts, apiKeys, mailCaps, mailbox }));
   const { team } = add(createTeamModule({ ...platform, accounts, apiKeys, auth, mailCaps, mailbox }));
   const { domains } = add(createDomainsModule(platform));
-  const { follows, followBox, standingOf, visitors } = add(
+  const { follows, followBox, followStateOf, visitors } = add(
     createUsersModule({
       ...platform,
       accounts,
@@ -180,10 +185,10 @@ export function createModules(ports: Ports & Platform) {
       countPublicVideos,
     }),
   );
-  const { webhooks, failureWatch } = add(createWebhooksModule(platform));
+  const { webhooks, failureMonitor } = add(createWebhooksModule(platform));
   const { salts, arrivals } = createFingerprintServices({ ...platform, visitors });
-  const hasWhep = watchWhep(bus);
-  const takesWhip = watchWhip(bus);
+  const hasWhep = trackWhepAvailability(bus);
+  const takesWhip = trackWhipAvailability(bus);
   const memberCookie = createMemberCookie(config.PUBLIC_URL);
   const memberEntitlements = createMemberEntitlements({ ...platform, cookie: memberCookie });
   const followerEntitlements = createFollowerEntitlements({ follows, visitors });
@@ -311,12 +316,14 @@ export function createModules(ports: Ports & Platform) {
       iceLinks,
     }),
   );
-  const { rooms, roomEngine, roomRecordings, roomGuests } = add(createRoomsModule({ ...platform, intake }));
+  const { rooms, roomEngine, roomRecordings, bridgeParticipants } = add(
+    createRoomsModule({ ...platform, intake }),
+  );
   const { ledger } = add(createLedgerModule(platform));
-  const { tiers, tierPlaces } = add(createTiersModule({ ...platform, accounts }));
+  const { tiers, tierCapacity } = add(createTiersModule({ ...platform, accounts }));
   const { discountCodes } = add(createDiscountCodesModule({ ...platform, hasProduct }));
   const onCardCollected = (card: CollectedCard): Promise<void> => subscriptions.giveCard(card);
-  const { payments, cards, customerForgetting, payment, sandbox, pingProviders } = add(
+  const { payments, cards, customerDeletion, payment, sandbox, pingProviders } = add(
     createPaymentsModule({ ...platform, accounts, ledger, mailCaps, mailbox, videos, onCardCollected }),
   );
   const { subscriptions }: { subscriptions: Subscriptions } = add(
@@ -327,7 +334,7 @@ export function createModules(ports: Ports & Platform) {
       mailbox,
       payment,
       payments,
-      tierPlaces,
+      tierCapacity,
       memberPath,
       tierUpdated,
     }),
@@ -388,7 +395,7 @@ export function createModules(ports: Ports & Platform) {
     createBridgesModule({
       ...platform,
       roomEngine,
-      roomGuests,
+      bridgeParticipants,
       signals,
       countEncoders,
       findBridgedTitle,
@@ -420,7 +427,7 @@ export function createModules(ports: Ports & Platform) {
       payments,
       snapshots,
       subscriptions,
-      tierPlaces,
+      tierCapacity,
       tiers,
       videos,
       purchasableAt,
@@ -493,7 +500,7 @@ export function createModules(ports: Ports & Platform) {
       bareVideoLinks,
       checkouts,
       followBox,
-      standingOf,
+      followStateOf,
       streamLinks,
       streams,
       tiers,
@@ -526,7 +533,7 @@ export function createModules(ports: Ports & Platform) {
       accounts,
       apiKeys,
       auth,
-      customerForgetting,
+      customerDeletion,
       follows,
       mailCaps,
       mailbox,
@@ -570,7 +577,7 @@ export function createModules(ports: Ports & Platform) {
       cohorts,
       domains,
       dvr,
-      failureWatch,
+      failureMonitor,
       healthSeries,
       intake,
       ledger,
@@ -595,7 +602,7 @@ export function createModules(ports: Ports & Platform) {
       streamTails,
       streamTakedowns,
       subscriptions,
-      tierPlaces,
+      tierCapacity,
       uploads,
       videoPurge,
       videoTakedowns,

@@ -21,7 +21,7 @@ export async function creator(app: TestApp, given?: TestAccount) {
 
   /** Subscribes with a card, which is saved; with a trial, or if nothing is due, nothing is charged. */
   const subscribe = async (tierId: string, more: Partial<NewSubscription> & { card?: string } = {}) => {
-    const { payments, events, subscriptions, db, tierPlaces } = app.container;
+    const { payments, events, subscriptions, db, tierCapacity } = app.container;
     const { card = '4242424242424242', ...changes } = more;
     const who = await buyer(app, account.test);
     const { price_cents: priceCents, interval } = await db
@@ -35,7 +35,7 @@ export async function creator(app: TestApp, given?: TestAccount) {
       : await who.pay(card, { kind: 'SUBSCRIPTION', videoId: null, tierId, amountCents: priceCents });
     const purchase = paid && (await payments.purchaseOf(db, paid.purchaseId));
     const row = await events.transaction(async (tx, append) => {
-      await tierPlaces.claim(tx, tierId);
+      await tierCapacity.claim(tx, tierId);
       return subscriptions.begin(
         { tx, append },
         {

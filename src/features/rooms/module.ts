@@ -68,7 +68,7 @@ interface RoomChangeNotifier {
 interface RoomsExports {
   rooms: Rooms;
   roomRecordings: RoomRecordings;
-  roomGuests: BridgeParticipants;
+  bridgeParticipants: BridgeParticipants;
   /** Returns the room engine of this process, created on first use. */
   roomEngine(): RoomEngine;
 }
@@ -104,7 +104,7 @@ export function createRoomsModule(deps: RoomsDeps): FeatureModule & RoomsExports
     rooms,
     roomEngine,
     roomRecordings: recordings,
-    roomGuests: createRoomGuests(shared),
+    bridgeParticipants: createRoomGuests(shared),
     routes: () => roomRoutes({ rooms, moderation, cursors, publicUrl }),
     pages: ({ assets }) => [
       lobbyPage({ rooms, assets, publicUrl, connectOrigins: originsOf(deps) }),

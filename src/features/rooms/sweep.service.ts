@@ -57,13 +57,13 @@ export function createRoomSweep(deps: RoomDeps & { log: Logger }): RoomSweep {
   };
 }
 
-const standingOf = ({ plan, suspended_at: suspendedAt }: Candidate) => ({
+const followStateOf = ({ plan, suspended_at: suspendedAt }: Candidate) => ({
   planHours: PLANS[plan].roomHours,
   isSuspended: suspendedAt !== null,
 });
 
 function isDue(room: Candidate, now: Date): boolean {
-  if (room.has_away || dueTransition(room, standingOf(room), now) !== null) return true;
+  if (room.has_away || dueTransition(room, followStateOf(room), now) !== null) return true;
   const { waiting_since: since } = room;
   if (since === null || room.status === 'ACTIVE') return false;
   return room.suspended_at !== null || waitsUntil(room, since) <= now.getTime();
@@ -87,7 +87,7 @@ async function settle(told: RoomEventContext, room: RoomRow, seen: Candidate): P
   // The seat of the last participant was already reserved for the departure timeout, which does not restart.
   const emptySince = goneSince.length === 0 ? now : dateFromMs(Math.max(...goneSince));
   const settled = await reconcilePresence(told, room, emptySince);
-  const due = dueTransition(settled, standingOf(seen), now);
+  const due = dueTransition(settled, followStateOf(seen), now);
   if (due === 'IDLE') await markIdle(told, settled);
   else if (due !== null) await endRoom(told, settled, due);
 }

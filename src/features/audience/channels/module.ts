@@ -25,7 +25,7 @@ interface ChannelsDeps
   bareVideoLinks: VideoLinks;
   checkouts: Checkouts;
   followBox: RenderFollowBox;
-  standingOf(workspaceId: string): Promise<FollowState>;
+  followStateOf(workspaceId: string): Promise<FollowState>;
   streamLinks: StreamLinks;
   streams: Streams;
   tiers: Tiers;
@@ -42,7 +42,7 @@ interface ChannelsDeps
 
 export function createChannelsModule(deps: ChannelsDeps): FeatureModule {
   const { memberPath, avatarUrl } = deps;
-  const { config, cursors, db, standingOf } = deps;
+  const { config, cursors, db, followStateOf } = deps;
   const publicUrl = config.PUBLIC_URL;
   const links = {
     avatarUrl: (profile: { avatar_id: string | null }) => avatarUrl(profile, publicUrl),
@@ -52,7 +52,7 @@ export function createChannelsModule(deps: ChannelsDeps): FeatureModule {
   const channels = createChannels({
     ...deps,
     workspaceOf: (accountId: string, mode: Mode) => workspaceOf(db, accountId, mode),
-    standingOf,
+    followStateOf,
     bannerUrl: links.bannerUrl,
   });
   const content = contentOf(deps);

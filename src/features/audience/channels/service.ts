@@ -72,7 +72,7 @@ interface Deps {
     named(username: string): Promise<PublicProfile>;
   };
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
-  standingOf(workspaceId: string): Promise<FollowState>;
+  followStateOf(workspaceId: string): Promise<FollowState>;
   /** Returns the URL of a banner. */
   bannerUrl(id: string): string;
 }
@@ -117,13 +117,13 @@ function assertOwn({ workspaceId }: Owner, id: string): void {
 }
 
 async function shown(
-  { db, standingOf }: Deps,
+  { db, followStateOf }: Deps,
   workspaceId: string,
   profile: ChannelDetails['profile'],
 ): Promise<ChannelDetails> {
   const [row, standing] = await Promise.all([
     repository.findChannel(db, workspaceId),
-    standingOf(workspaceId),
+    followStateOf(workspaceId),
   ]);
   return { workspaceId, profile, row, standing };
 }

@@ -38,7 +38,7 @@ interface CheckoutDeps
   payments: Payments;
   snapshots: { streams: Snapshots<StreamSnapshot>; videos: Snapshots<VideoSnapshot> };
   subscriptions: Subscriptions;
-  tierPlaces: TierCapacity;
+  tierCapacity: TierCapacity;
   tiers: Tiers;
   videos: Videos;
   purchasableAt: typeof purchasableAt;
@@ -80,7 +80,7 @@ export function createCheckoutModule(deps: CheckoutDeps): FeatureModule & { chec
 }
 
 function portsOf(deps: CheckoutDeps): CheckoutPorts {
-  const { config, domains, tierPlaces: places, videos } = deps;
+  const { config, domains, tierCapacity: places, videos } = deps;
   const publicUrl = config.PUBLIC_URL;
   return {
     ...deps,

@@ -58,7 +58,7 @@ const payment = {
 interface PaymentsExports {
   payments: Payments;
   cards: CardService;
-  customerForgetting: CustomerDeletion;
+  customerDeletion: CustomerDeletion;
   payment: typeof payment;
   /** Sandbox provider of simulated payments. */
   sandbox: Sandbox;
@@ -84,7 +84,7 @@ export function createPaymentsModule(deps: PaymentsDeps): FeatureModule & Paymen
     await Promise.all([sandbox.ping(), stripe?.ping()]);
   };
   const cards = createCardService({ ...deps, providers }, sandbox);
-  const customerForgetting = createCustomerDeletion({ ...deps, providers });
+  const customerDeletion = createCustomerDeletion({ ...deps, providers });
   const connected = createConnectAccounts({ ...deps, providers, publicUrl });
   const payments: Payments = createPayments({
     ...deps,
@@ -103,7 +103,7 @@ export function createPaymentsModule(deps: PaymentsDeps): FeatureModule & Paymen
   return {
     payments,
     cards,
-    customerForgetting,
+    customerDeletion,
     payment,
     sandbox,
     pingProviders,
@@ -113,7 +113,7 @@ export function createPaymentsModule(deps: PaymentsDeps): FeatureModule & Paymen
       ...(stripe === null ? [] : [stripeWebhookPage({ stripe, hints: payments.hints })]),
     ],
     jobs: () => [
-      { job: deleteCustomersJob, concurrency: 1, run: customerForgetting.run },
+      { job: deleteCustomersJob, concurrency: 1, run: customerDeletion.run },
       {
         job: settleRefundJob,
         concurrency: 4,

@@ -20,7 +20,7 @@ interface SubscriptionsDeps extends Pick<Platform, 'clock' | 'config' | 'cursors
   mailbox: Mailbox;
   payment: PaymentEvents;
   payments: Payments;
-  tierPlaces: TierCapacity;
+  tierCapacity: TierCapacity;
   memberPath: typeof memberPath;
   tierUpdated: typeof tierUpdated;
 }
@@ -33,7 +33,7 @@ export function createSubscriptionsModule(
   const publicUrl = config.PUBLIC_URL;
   const subscriptions = createSubscriptions({
     ...deps,
-    places: deps.tierPlaces,
+    places: deps.tierCapacity,
     memberPage: (creator) => `${publicUrl}${deps.memberPath(creator)}`,
     publicUrl,
   });

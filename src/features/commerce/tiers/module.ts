@@ -17,7 +17,7 @@ interface TiersDeps extends Pick<Platform, 'clock' | 'cursors' | 'db' | 'events'
 
 export function createTiersModule(
   deps: TiersDeps,
-): FeatureModule & { tiers: Tiers; tierPlaces: TierCapacity } {
+): FeatureModule & { tiers: Tiers; tierCapacity: TierCapacity } {
   const { accounts, cursors, db } = deps;
   const tiers = createTiers({
     ...deps,
@@ -28,7 +28,7 @@ export function createTiersModule(
   });
   return {
     tiers,
-    tierPlaces: tierCapacity,
+    tierCapacity,
     routes: () => tierRoutes({ tiers, cursors }),
   };
 }

@@ -30,7 +30,7 @@ interface PrivacyDeps
   accounts: Accounts;
   apiKeys: ApiKeys;
   auth: Auth;
-  customerForgetting: CustomerDeletion;
+  customerDeletion: CustomerDeletion;
   follows: Follows;
   mailCaps: MailCaps;
   mailbox: Mailbox;
@@ -43,7 +43,7 @@ interface PrivacyDeps
 export const privacyDeclarations: Declarations = { jobs: [erasureJob, exportJob], commands: privacyCommands };
 
 export function createPrivacyModule(deps: PrivacyDeps): FeatureModule {
-  const { db, apiKeys, auth, team, follows, config, customerForgetting } = deps;
+  const { db, apiKeys, auth, team, follows, config, customerDeletion } = deps;
   const forget = () => {
     auth.signIns.forget();
     apiKeys.forget();
@@ -52,7 +52,7 @@ export function createPrivacyModule(deps: PrivacyDeps): FeatureModule {
   const erasure = createErasure({
     ...deps,
     forgetSubscriber,
-    forgetCustomers: customerForgetting.enqueue,
+    forgetCustomers: customerDeletion.enqueue,
     signIns: {
       confirmPassword: auth.confirmPassword,
       endAll: (tx, id) => auth.signIns.endAll(tx, id, { tokenId: null, sessionId: null }),
@@ -83,7 +83,7 @@ export function createPrivacyModule(deps: PrivacyDeps): FeatureModule {
           ...deps,
           forget,
           forgetSubscriber,
-          forgetCustomers: customerForgetting.enqueue,
+          forgetCustomers: customerDeletion.enqueue,
           leaveTeam: (userId, accountId) => team.leave(userId, accountId),
           unfollowAll: (accountId) => follows.endAll(accountId),
           forgetJobs: (ids, except) => deleteJobsReferencing(db, ids, except),

@@ -39,7 +39,7 @@ interface UsersExports {
   followBox: RenderFollowBox;
   visitors: PageViewers;
   /** Returns the follow state of a channel: whether it is live, and its numbers of followers and videos. */
-  standingOf(workspaceId: string): Promise<FollowState>;
+  followStateOf(workspaceId: string): Promise<FollowState>;
 }
 
 /** Users as others see them, and who is looking at public pages. */
@@ -50,7 +50,7 @@ export function createUsersModule(deps: UsersDeps): FeatureModule & UsersExports
   const ofAccount = {
     workspaceOf: (accountId: string, mode: Mode) => workspaceOf(db, accountId, mode),
   };
-  const standingOf = async (workspaceId: string) => {
+  const followStateOf = async (workspaceId: string) => {
     const [isLive, followerCount, videoCount] = await Promise.all([
       hasPublicBroadcast(db, workspaceId),
       followers.count(db, workspaceId),
@@ -59,7 +59,7 @@ export function createUsersModule(deps: UsersDeps): FeatureModule & UsersExports
     return { isLive, followerCount, videoCount };
   };
   const follows = createFollows({ ...deps, ...ofAccount });
-  const users = createUsers({ ...ofAccount, profiles: deps.profiles, standingOf });
+  const users = createUsers({ ...ofAccount, profiles: deps.profiles, followStateOf });
   const visitors = createPageViewers({
     keys: apiKeys,
     verifyUserToken: auth.tokens.verify,
@@ -70,7 +70,7 @@ export function createUsersModule(deps: UsersDeps): FeatureModule & UsersExports
   return {
     follows,
     followBox,
-    standingOf,
+    followStateOf,
     visitors,
     pages: ({ assets }) => [followPages({ ...forms, assets, counters: { window: deps.caps } })],
     routes: () => userRoutes({ users, follows, avatarUrl: (profile) => avatarUrl(profile, publicUrl) }),

@@ -18,14 +18,14 @@ export interface Users {
 interface Deps {
   profiles: { named(username: string): Promise<PublicProfile> };
   workspaceOf(accountId: string, mode: Mode): Promise<string>;
-  standingOf(workspaceId: string): Promise<FollowState>;
+  followStateOf(workspaceId: string): Promise<FollowState>;
 }
 
-export function createUsers({ profiles, workspaceOf, standingOf }: Deps): Users {
+export function createUsers({ profiles, workspaceOf, followStateOf }: Deps): Users {
   return {
     async get({ accountId, mode }, username) {
       const profile = await profiles.named(username);
-      const standing = await standingOf(await workspaceOf(profile.id, mode));
+      const standing = await followStateOf(await workspaceOf(profile.id, mode));
       const isHidden = mode === 'test' && profile.id !== accountId;
       return { profile, standing: isHidden ? { ...standing, isLive: false, videoCount: 0 } : standing };
     },

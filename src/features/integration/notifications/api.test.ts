@@ -98,8 +98,8 @@ describe('what makes one', () => {
       .string('data.id');
     await app.container.sql`update webhook set consecutive_failures = 21,
       failing_since = ${dateFromMs(clock.ms() - 2 * DAY)} where id = ${id}`;
-    await app.container.failureWatch.run();
-    await app.container.failureWatch.run();
+    await app.container.failureMonitor.run();
+    await app.container.failureMonitor.run();
     const rows = await list();
     assert.equal(rows.list('data').length, 1);
     assert.equal(rows.at('data.0.type'), 'webhook.failing');

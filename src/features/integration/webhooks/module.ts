@@ -32,7 +32,7 @@ interface WebhooksDeps
 
 interface WebhooksExports {
   webhooks: Webhooks;
-  failureWatch: FailureMonitor;
+  failureMonitor: FailureMonitor;
 }
 
 export function createWebhooksModule(deps: WebhooksDeps): FeatureModule & WebhooksExports {
@@ -42,12 +42,12 @@ export function createWebhooksModule(deps: WebhooksDeps): FeatureModule & Webhoo
     log,
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
   });
-  const failureWatch = createFailureMonitor({ ...deps, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });
+  const failureMonitor = createFailureMonitor({ ...deps, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });
   return {
     webhooks,
-    failureWatch,
+    failureMonitor,
     routes: () => webhookRoutes({ webhooks, cursors }),
-    tasks: () => [{ name: 'failing webhooks', everyMs: INTERVALS.minute, run: () => failureWatch.run() }],
+    tasks: () => [{ name: 'failing webhooks', everyMs: INTERVALS.minute, run: () => failureMonitor.run() }],
     consumers: [enqueueDeliveries],
     services: { worker: () => startDeliveries(deps) },
     recover: { worker: () => releaseAllClaims(db) },

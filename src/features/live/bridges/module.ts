@@ -22,7 +22,7 @@ export const bridgesDeclarations: Declarations = { events: bridgeEvents };
 interface BridgesDeps
   extends Pick<Platform, 'bus' | 'clock' | 'cursors' | 'db' | 'events' | 'fetcher' | 'log' | 'secrets'> {
   roomEngine(): RoomEngine;
-  roomGuests: BridgeParticipants;
+  bridgeParticipants: BridgeParticipants;
   signals: StreamSignals;
   countEncoders: typeof countEncoders;
   findBridgedTitle: typeof findBridgedTitle;
@@ -31,7 +31,7 @@ interface BridgesDeps
 
 /** Builds the bridges; the media role fetches their sources. */
 export function createBridgesModule(deps: BridgesDeps): FeatureModule & { bridgeRuns: BridgeRuns } {
-  const { cursors, signals, db, roomGuests: rooms, roomEngine } = deps;
+  const { cursors, signals, db, bridgeParticipants: rooms, roomEngine } = deps;
   const bridges = createBridges({
     ...deps,
     rooms,

@@ -18,7 +18,7 @@ import type { IceServer, iceLinks } from '../whip/index.ts';
 import { createWhep, type Whep } from './service.ts';
 import { whepPages } from './whep.pages.ts';
 
-export { WHEP_TOPIC, watchWhep } from './service.ts';
+export { trackWhepAvailability, WHEP_TOPIC } from './service.ts';
 
 interface WhepDeps extends Pick<Platform, 'bus' | 'caps' | 'clock' | 'config' | 'db' | 'log' | 'secrets'> {
   access: Access;

@@ -73,7 +73,7 @@ export interface Whep {
 }
 
 /** @returns whether a media role with WHEP was active recently. */
-export function watchWhep(bus: Bus): () => boolean {
+export function trackWhepAvailability(bus: Bus): () => boolean {
   let heardMs = Number.NEGATIVE_INFINITY;
   bus.subscribe(NODE_TOPIC, () => {
     heardMs = performance.now();

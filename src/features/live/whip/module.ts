@@ -7,7 +7,7 @@ import { whipPages } from './whip.pages.ts';
 
 export { iceLinks } from './ice-links.ts';
 export { endSessionsOf as endWhipSessionsOf } from './repository.ts';
-export { WHIP_TOPIC, watchWhip } from './service.ts';
+export { trackWhipAvailability, WHIP_TOPIC } from './service.ts';
 
 interface WhipDeps extends Pick<Platform, 'bus' | 'clock' | 'config' | 'db' | 'events'> {
   signals: StreamSignals;

@@ -60,7 +60,7 @@ export interface Whip {
 }
 
 /** @returns whether a media role with WHIP was active recently. */
-export function watchWhip(bus: Bus): () => boolean {
+export function trackWhipAvailability(bus: Bus): () => boolean {
   let heardMs = Number.NEGATIVE_INFINITY;
   bus.subscribe(NODE_TOPIC, () => {
     heardMs = performance.now();
