@@ -9,7 +9,7 @@ export interface UploadedFile {
 
 /** The cookie of the dashboard's session. */
 export interface SessionCookieWriter {
-  /** The answer has the browser keep it, or drop it. */
+  /** Sets the cookie in the response, or clears it. */
   set(token: string): void;
   clear(): void;
 }

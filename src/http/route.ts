@@ -34,7 +34,7 @@ export interface Limit {
   /**
    * The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (docs/concepts/conventions.md#errors).
    */
-  refusal: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT';
+  refusal: 'text' | 'RATE_LIMITED' | 'RATE_LIMIT';
 }
 
 /** The file part of a multipart body, which the endpoint takes as well as JSON. */

@@ -49,7 +49,7 @@ export interface Authority {
 export const TEAM_ROLES = ['OWNER', 'ADMIN', 'EDITOR', 'ANALYST'] as const;
 export type TeamRole = (typeof TEAM_ROLES)[number];
 
-/** An API key, which a program holds. */
+/** API key of a program. */
 export interface KeyActor {
   kind: 'key';
   id: string;
@@ -108,7 +108,7 @@ export function isContentRead(permission: string): boolean {
   return CONTENT_READS.includes(permission);
 }
 
-/** In a list of permissions: holds nothing, not even what an empty list or an implied read grants. */
+/** In a list of permissions: grants nothing, not even what an empty list or an implied read grants. */
 const NOTHING = 'none';
 
 /** Reports whether a list of permissions leaves every read of the caller's own content open. */
@@ -117,7 +117,7 @@ function impliesContentReads(permissions: readonly string[]): boolean {
 }
 
 /**
- * Reports whether the key holds the permission (docs/decisions/authorization.md#permissions). Whether its scope lets it
+ * Reports whether the key has the permission (docs/decisions/authorization.md#permissions). Whether its scope lets it
  * write is a separate question: `mayWrite`.
  */
 export function hasPermission({ scope, permissions }: Authority, permission: Permission): boolean {

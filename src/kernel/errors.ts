@@ -295,7 +295,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** Codes whose body has `error` as a plain string (docs/concepts/integration-domains.md#the-origin-lock). */
+/** Codes whose body has `error` as a string (docs/concepts/integration-domains.md#the-origin-lock). */
 const STRING_BODY: ReadonlySet<ErrorCode> = new Set(['integration_domain_required', 'origin_not_allowed']);
 
 /** Reports whether the code itself is the string value of `error`. */
@@ -371,15 +371,15 @@ export function badRequest(field: string, message: string): AppError {
 /**
  * 429 with `Retry-After`.
  *
- * @param form the code; `plain` is RATE_LIMITED with `error` as a text (docs/concepts/conventions.md#errors).
+ * @param form the code; `text` is RATE_LIMITED with `error` as a string (docs/concepts/conventions.md#errors).
  */
 export function tooManyRequests(
-  form: 'plain' | 'RATE_LIMITED' | 'RATE_LIMIT' | 'DAILY_QUOTA_EXCEEDED',
+  form: 'text' | 'RATE_LIMITED' | 'RATE_LIMIT' | 'DAILY_QUOTA_EXCEEDED',
   resetInMs: number,
 ): AppError {
   const retryAfter = Math.max(1, Math.ceil(resetInMs / 1000));
   const headers = { 'Retry-After': String(retryAfter) };
-  if (form !== 'plain') return new AppError(form, { headers });
+  if (form !== 'text') return new AppError(form, { headers });
   return new AppError('RATE_LIMITED', { headers, plainText: 'Too many requests', extra: { retryAfter } });
 }
 

@@ -57,10 +57,10 @@ export function publishedReleases<T extends ApiVersion>(releases: readonly T[]):
   return releases.filter((release): release is Published<T> => release.date !== null);
 }
 
-/** Returns the latest published release. */
+/** Returns the latest release. */
 export function latestPublished<T extends ApiVersion>(releases: readonly T[]): Published<T> {
   const latest = publishedReleases(releases).at(-1);
-  if (latest === undefined) throw new Error('no release is published');
+  if (latest === undefined) throw new Error('no release was found');
   return latest;
 }
 

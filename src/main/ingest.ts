@@ -60,7 +60,7 @@ export function createIngestHooks({ signals, live, recorder, restreams, simulato
 
 export function onPublishRejected({ signals, log }: Pick<Deps, 'signals' | 'log'>): IngestHooks['onRefused'] {
   return async (session, issue) => {
-    await signals.publishRefused(session, issue).catch((error: unknown) => {
+    await signals.publishRejected(session, issue).catch((error: unknown) => {
       log.error({ err: error, streamId: session.streamId }, 'why a publish was refused could not be written');
     });
   };

@@ -10,7 +10,7 @@ export function childrenOf(pid: number, words: string): number[] {
     .map((match) => Number(match?.[1]));
 }
 
-/** The only one of them. */
+/** Returns the single process, and fails if there are more. */
 export function singleItem(pids: readonly number[]): number {
   assert.equal(pids.length, 1, `one process, found ${pids.length}`);
   return pids[0] ?? -1;

@@ -44,7 +44,7 @@ export function assertDeclaredResponse(routes: readonly Route[]) {
     const code = typeof text === 'string' ? text : answer.at('error.code');
     const route = find(method, path);
     const declared: readonly string[] = route === undefined ? UNROUTED : errorsOf(route);
-    const isText = text === 'Too many requests' && route?.limits?.some(({ refusal }) => refusal === 'plain');
+    const isText = text === 'Too many requests' && route?.limits?.some(({ refusal }) => refusal === 'text');
     const shown = `${method} ${path.slice(0, 100)} answered ${code}, which it does not declare`;
     assert.ok(isText === true || declared.includes(String(code)) || code === 'METHOD_NOT_ALLOWED', shown);
   };

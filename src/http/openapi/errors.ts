@@ -62,7 +62,7 @@ export function errorsOf(route: Route): ErrorCode[] {
   if (route.auth !== 'none') codes.add('RATE_LIMITED').add('DAILY_QUOTA_EXCEEDED');
   if (route.gate !== null) codes.add(GATE_ERRORS[route.gate]);
   if (asksForScope(route)) codes.add('INSUFFICIENT_SCOPE');
-  for (const { refusal } of route.limits ?? []) codes.add(refusal === 'plain' ? 'RATE_LIMITED' : refusal);
+  for (const { refusal } of route.limits ?? []) codes.add(refusal === 'text' ? 'RATE_LIMITED' : refusal);
   if (route.permission !== null || route.onlyMode !== undefined) codes.add('PERMISSION_DENIED');
   if (route.originLock) codes.add('integration_domain_required').add('origin_not_allowed');
   if (route.deprecated !== undefined) codes.add(route.deprecated.code);
@@ -107,7 +107,7 @@ export class ErrorResponses {
   }
 
   #one(route: Route, codes: readonly ErrorCode[]): Json {
-    const isPlain = codes.includes('RATE_LIMITED') && route.limits?.some((one) => one.refusal === 'plain');
+    const isPlain = codes.includes('RATE_LIMITED') && route.limits?.some((one) => one.refusal === 'text');
     const name = nameOf(codes, isPlain === true);
     if (!this.#responses.has(name)) this.#responses.set(name, this.#response(name, codes, isPlain === true));
     return refTo('responses', name);

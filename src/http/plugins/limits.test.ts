@@ -9,7 +9,7 @@ import { endpoint } from './endpoint.ts';
 import { errorHandler } from './errors.ts';
 import { limits } from './limits.ts';
 
-const LIMIT: Limit = { bucket: 'b', per: 'ip', max: 2, windowSec: 60, refusal: 'plain' };
+const LIMIT: Limit = { bucket: 'b', per: 'ip', max: 2, windowSec: 60, refusal: 'text' };
 
 function app(routes: Record<string, readonly Limit[]>, counter?: Counter): FastifyInstance {
   const windows = new Map<number | 'day', Counter>();

@@ -179,7 +179,7 @@ export function diskFullError(): Error {
   return Object.assign(new Error('no space left for the files of the video'), { code: 'ENOSPC' });
 }
 
-const DAMAGED = 'The file is damaged or incomplete.';
+const CORRUPT = 'The file is damaged or incomplete.';
 
 /** Messages that identify a fault of the file, the most specific first. */
 const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
@@ -197,12 +197,12 @@ const FILE_FAULTS: readonly [RegExp, MediaFileError['code'], string][] = [
   [
     /moov atom not found|Invalid data found|Error while decoding|error reading header|EBML header parsing failed|Cannot determine format of input stream|^file:.*: End of file$|Error opening input: End of file/m,
     'CORRUPT_INPUT',
-    DAMAGED,
+    CORRUPT,
   ],
 ];
 
 export function corruptInputError(): MediaFileError {
-  return new MediaFileError('CORRUPT_INPUT', DAMAGED);
+  return new MediaFileError('CORRUPT_INPUT', CORRUPT);
 }
 
 /**

@@ -122,7 +122,7 @@ export function afterCommit(action: () => void): void {
 }
 
 /**
- * Opens a transaction and hands it to `work`, which decides by `share` what runs inside it. It commits when
+ * Opens a transaction and passes it to `work`, whose callback decides what runs inside it. It commits when
  * `work` returns a value other than null, and is rolled back when it returns null or throws.
  */
 export async function withSharedTransaction<T>(

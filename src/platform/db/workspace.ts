@@ -3,7 +3,7 @@ import type { Mode } from '../../kernel/access.ts';
 import type { Plan } from '../../kernel/plans.ts';
 import type { Db, Tx } from './index.ts';
 
-/** Owner of a workspace, and the properties that determine its limits. */
+/** Account that owns a workspace, and the properties that determine its limits. */
 export interface WorkspaceOwner {
   accountId: string;
   plan: Plan;

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { errorCode, OutboundError } from './errors.ts';
 
-/** Where a connection or datagrams go: a host in the words of a URL, so that there is one way to read one. */
+/** Destination of a connection or of UDP packets, as a URL. */
 export interface DialRequest {
   /** `https://host/`; its scheme, port and path mean nothing. */
   url: string;
@@ -60,7 +60,7 @@ function opened(socket: Socket, tls: boolean, deadline: AbortSignal): Promise<So
   });
 }
 
-/** A socket for datagrams from and to this one checked address. */
+/** Socket for UDP packets from and to one checked address. */
 export function openDatagramSocket(
   address: string,
   port: number,

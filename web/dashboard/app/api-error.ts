@@ -1,4 +1,4 @@
-/** Error response of the API (docs/errors.md), or a missing response: `code` is then `API_AWAY`. */
+/** Error response of the API (docs/errors.md), or a missing response: `code` is then `API_UNREACHABLE`. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -33,7 +33,7 @@ export class ApiError extends Error {
   }
 }
 
-export const API_UNREACHABLE = 'API_AWAY';
+export const API_UNREACHABLE = 'API_UNREACHABLE';
 
 /** Reads the error of a response. Errors of sign-in limits have a plain string instead of an object. */
 export async function readError(response: Response): Promise<ApiError> {

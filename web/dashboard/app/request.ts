@@ -30,7 +30,7 @@ export function headersFor(method: string, identity: Identity | null): Record<st
 }
 
 /**
- * Calls `fetch`, and updates the banner of the unavailable API. @throws {ApiError} API_AWAY when there was no
+ * Calls `fetch`, and updates the banner of the unavailable API. @throws {ApiError} API_UNREACHABLE when there was no
  * response.
  */
 export async function fetchOrUnreachable(input: Request | string, init?: RequestInit): Promise<Response> {

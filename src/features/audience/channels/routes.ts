@@ -35,7 +35,7 @@ const PUBLIC_READS: Limit = {
   per: 'ip',
   max: 60,
   windowSec: MINUTE_SEC,
-  refusal: 'plain',
+  refusal: 'text',
 };
 /** Limit of changes: an image may have to be fetched, and is encoded. */
 const CHANGES: Limit = {

@@ -48,8 +48,8 @@ export function credentialCaps(bucket: string): readonly Limit[] {
 }
 
 /** The two limiters of this file whose body has `error` as a string (docs/concepts/conventions.md#errors). */
-const LOGIN_CAPS = [...addressCap('login', MAX_SIGN_INS, 'plain'), ...keyCap('login', 100)];
-const REGISTER_CAPS = [...addressCap('register', MAX_REGISTRATIONS, 'plain'), ...keyCap('register', 20)];
+const LOGIN_CAPS = [...addressCap('login', MAX_SIGN_INS, 'text'), ...keyCap('login', 100)];
+const REGISTER_CAPS = [...addressCap('register', MAX_REGISTRATIONS, 'text'), ...keyCap('register', 20)];
 /** Limits of routes that check a password or a code, because each one allows guesses. */
 const GUESS_CAPS: readonly Limit[] = [
   { bucket: 'two-factor', per: 'key', max: 30, windowSec: HOUR_SEC, refusal: 'RATE_LIMITED' },

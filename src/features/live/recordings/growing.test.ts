@@ -99,7 +99,7 @@ describe('a growing recording', () => {
     assert.ok((await usedOf(account)) <= PLANS.FREE.storageBytes);
     assert.equal((await stream.sessions()).at('data.0.error'), 'QUOTA_EXCEEDED');
     // Another fault of the same session does not replace the first one, and does not resume the recording.
-    await app.container.signals.publishRefused(publish, 'BITRATE_OVER_PLAN');
+    await app.container.signals.publishRejected(publish, 'BITRATE_OVER_PLAN');
     assert.equal((await stream.sessions()).at('data.0.error'), 'QUOTA_EXCEEDED');
     assert.deepEqual(await isRefused(13 * MB), [true]);
     await close('what was recorded until then');

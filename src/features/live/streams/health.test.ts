@@ -168,7 +168,7 @@ test('a rejection within the minute is also emitted at its end', async () => {
   const stream = await signal();
   await stream.report({}, 'KEYFRAME_INTERVAL');
   clock.advance(10_000);
-  await app.container.signals.publishRefused(stream.session, 'RESOLUTION_CHANGED');
+  await app.container.signals.publishRejected(stream.session, 'RESOLUTION_CHANGED');
   await stream.end(stream.session, 'kicked');
   assert.deepEqual(await stream.issues(), ['RESOLUTION_CHANGED'], 'it is shown at once');
   assert.deepEqual(await stream.told(), ['KEYFRAME_INTERVAL']);

@@ -36,7 +36,7 @@ for (const word of WORDS) {
     const { id, read, connect, end, sessions } = await createEncoderStream(app, key);
     const video = { codec: 'hvc1.1.6.L93', width: 1280, height: 720, fps: 30 };
     const session = { ...(await connect()), video };
-    await signals.publishRefused(session, word);
+    await signals.publishRejected(session, word);
     await end(session, 'kicked');
     assert.equal(await read('hasSignal'), false);
     const unknown = { keyframeIntervalSec: null, droppedFrames: 0, lateFrames: 0, avDriftMs: null };
@@ -46,7 +46,7 @@ for (const word of WORDS) {
 
     // Automatic retries of the encoder emit no events.
     const again = await connect();
-    await signals.publishRefused(again, word);
+    await signals.publishRejected(again, word);
     await end(again, 'kicked');
     assert.deepEqual(await emittedIssues(id), [[word]]);
 
@@ -61,7 +61,7 @@ test('a rejection of a replaced connection does not affect the new one', async (
   const { read, connect } = await createEncoderStream(app, key);
   const old = await connect();
   await connect();
-  await signals.publishRefused(old, 'UNSUPPORTED_CODEC');
+  await signals.publishRejected(old, 'UNSUPPORTED_CODEC');
   assert.equal(await read('health'), null);
 });
 

@@ -80,7 +80,7 @@ export interface StreamSignals {
   /** Idempotent by session id. A session of the same stream that is still open is replaced without events. */
   publishStarted(session: IngestSession): Promise<void>;
   /** Notifies the creator of the reason why the publish, which is still open, will be ended. */
-  publishRefused(session: IngestSession, issue: RejectionIssue): Promise<void>;
+  publishRejected(session: IngestSession, issue: RejectionIssue): Promise<void>;
   publishEnded(end: IngestEnd): Promise<void>;
   mediaChanged(session: IngestSession): Promise<void>;
   /** Handles the start of a media node: its previous connections get their reconnect window from now on. */
@@ -109,7 +109,7 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
     admitEncoder: (streamId) => grants.admitEncoder(db, streamId),
     admitOffer: (change, grant) => grants.admitOffer(clock.now(), change, grant),
     publishStarted: (session) => publishStarted(deps, session),
-    publishRefused: (session, issue) => recordRejection(deps, session, issue),
+    publishRejected: (session, issue) => recordRejection(deps, session, issue),
     async publishEnded(end) {
       const now = clock.now();
       const grace = graceOf(end.reason, deps.graceMs);

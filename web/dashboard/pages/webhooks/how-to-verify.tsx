@@ -5,7 +5,7 @@ import { CodeLine } from '../../components/copy-field.tsx';
 const SAMPLE = `import { createHmac, timingSafeEqual } from 'node:crypto';
 
 // rawBody: the raw bytes of the body, before parsing.
-export function isGenuine(rawBody, header, secret) {
+export function verifySignature(rawBody, header, secret) {
   const { t, v1 } = Object.fromEntries(header.split(',').map((part) => part.split('=')));
   if (Math.abs(Date.now() / 1000 - Number(t)) > 300) return false;
   const wanted = createHmac('sha256', secret).update(t + '.').update(rawBody).digest();

@@ -88,7 +88,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       summary: 'List related videos',
       description: 'Videos of the same channel first, then videos with shared tags, then recent videos.',
       params: Id,
-      limits: [{ bucket: 'public-reads', per: 'ip', max: 60, windowSec: MINUTE_SEC, refusal: 'plain' }],
+      limits: [{ bucket: 'public-reads', per: 'ip', max: 60, windowSec: MINUTE_SEC, refusal: 'text' }],
       query: Type.Object({
         limit: Type.Integer({ minimum: 1, maximum: 20, default: 10, description: 'Page size.' }),
       }),

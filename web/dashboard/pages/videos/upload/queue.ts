@@ -139,7 +139,7 @@ function reporter(key: string) {
     },
     done: () => finish(key),
     failed: ({ status, code, message }: TransferFailure) =>
-      fail(key, new ApiError({ status: status ?? 0, code: code ?? 'API_AWAY', message })),
+      fail(key, new ApiError({ status: status ?? 0, code: code ?? 'API_UNREACHABLE', message })),
   };
 }
 
