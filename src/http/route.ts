@@ -195,6 +195,9 @@ interface Spec<A extends Auth, P extends TObject, Q extends TObject, B extends T
 
 type AnySpec = { [A in Auth]: Spec<A, TObject, TObject, TSchema> }[Auth];
 
+/** Options that several routes spread; constants satisfy it, so that a misspelled option is an error. */
+export type RouteOptions = Partial<AnySpec>;
+
 interface Input<P extends TObject, Q extends TObject, B extends TSchema> {
   params: Static<P>;
   query: Static<Q>;

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { requiresRead, requiresWrite } from '../../../http/access.ts';
 import { namedSchema } from '../../../http/named-schema.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { IdParams, Instant } from '../../../http/schema.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Snapshots } from '../../../kernel/snapshots.ts';
@@ -110,7 +110,7 @@ const request = {
   body: PlaybackTokenIn,
   optionalBody: true,
   reply: { status: 201, schema: PlaybackToken },
-} as const;
+} as const satisfies RouteOptions;
 
 /**
  * Returns the routes `POST /videos/{id}/playback-tokens` and its equivalent for streams, for partners who

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { requiresRead, requiresWrite } from '../../../http/access.ts';
 import { ListReader, listQuery } from '../../../http/pagination.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../../http/schema.ts';
 import { type Caller, hasPermission } from '../../../kernel/access.ts';
 import { dateFromMs } from '../../../kernel/clock.ts';
@@ -35,7 +35,11 @@ export function bookingRoutes({ bookings, simulations, links, cursors }: Deps): 
       seesMoney: hasPermission(caller, 'finance:read'),
       isHost: caller.scope !== 'READ_ONLY' && hasPermission(caller, 'booking:write'),
     });
-  const changed = { params: Id, reply: { status: 200, schema: Booking }, errors: ['CONFLICT'] } as const;
+  const changed = {
+    params: Id,
+    reply: { status: 200, schema: Booking },
+    errors: ['CONFLICT'],
+  } as const satisfies RouteOptions;
   return [
     defineRoute({
       ...requiresRead('booking:read'),

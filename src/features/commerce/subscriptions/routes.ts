@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { requiresGate } from '../../../http/access.ts';
 import { ListReader, listQuery } from '../../../http/pagination.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../../http/schema.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
@@ -18,7 +18,7 @@ import type { Subscriptions } from './service.ts';
 import type { Simulations } from './simulation.service.ts';
 
 const Id = IdParams('sub', 'subscription');
-const reply = { status: 200, schema: Subscription } as const;
+const reply = { status: 200, schema: Subscription } as const satisfies RouteOptions['reply'];
 
 interface Deps {
   subscriptions: Subscriptions;

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { anyKey, requiresGate } from '../../../http/access.ts';
 import { ListReader, unpagedListQuery } from '../../../http/pagination.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { Deleted, IdParams, OneOf } from '../../../http/schema.ts';
 import { type Caller, keyIdOf, MODES } from '../../../kernel/access.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
@@ -51,7 +51,7 @@ export function apiKeyRoutes({ apiKeys, cursors }: Deps): Route[] {
       'A key can always revoke itself; revoking another key requires an owner credential. Takes effect immediately on this node and within 5 seconds on others.',
     reply: { status: 200, schema: Deleted },
     errors: ['NOT_FOUND'],
-  } as const;
+  } as const satisfies RouteOptions;
   return [
     defineRoute({
       ...requiresGate('owner'),

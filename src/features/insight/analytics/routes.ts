@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { anyKey, requiresGate } from '../../../http/access.ts';
 import type { CsvRows } from '../../../http/csv.ts';
 import { ListReader } from '../../../http/pagination.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { IdParams } from '../../../http/schema.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
 import {
@@ -102,9 +102,15 @@ const ALL_ROWS = 'With `Accept: text/csv`, returns all rows.';
 
 /** Returns the list routes: rows in `data.rows`, with the fields of the report header. */
 function listRoutes({ reads, cursors }: Deps): Route[] {
-  const list = { ...anyKey, method: 'GET' } as const;
+  const list = { ...anyKey, method: 'GET' } as const satisfies RouteOptions;
   const reply = <S extends TSchema>(schema: S, csv: readonly string[]) =>
-    ({ status: 200, schema, list: true, meta: shapes.RowsHead, csv }) as const;
+    ({
+      status: 200,
+      schema,
+      list: true,
+      meta: shapes.RowsHead,
+      csv,
+    }) as const satisfies RouteOptions['reply'];
   return [
     defineRoute({
       ...list,

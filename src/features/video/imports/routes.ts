@@ -1,6 +1,6 @@
 import { requiresRead, requiresWrite } from '../../../http/access.ts';
 import { ListReader, listQuery } from '../../../http/pagination.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { CommaList, IdParams, parseList } from '../../../http/schema.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
@@ -9,7 +9,7 @@ import type { Imports } from './service.ts';
 
 const Id = IdParams('imp', 'import');
 
-const one = { params: Id, reply: { status: 200, schema: Import } } as const;
+const one = { params: Id, reply: { status: 200, schema: Import } } as const satisfies RouteOptions;
 
 interface Deps {
   imports: Imports;

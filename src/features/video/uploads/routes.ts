@@ -1,6 +1,6 @@
 import { requiresRead, requiresWrite } from '../../../http/access.ts';
 import { ListReader, listQuery } from '../../../http/pagination.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../../http/schema.ts';
 import { type Caller, mayWrite } from '../../../kernel/access.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
@@ -22,7 +22,7 @@ export const CREATION = {
     'Returns an `uploadUrl` that accepts the bytes without a key. Reserves storage for the whole file.',
   reply: { status: 201, schema: Upload },
   errors: ['NOT_FOUND', 'CONFLICT', 'QUOTA_EXCEEDED', 'INSUFFICIENT_STORAGE'],
-} as const;
+} as const satisfies RouteOptions;
 
 /** `/upload` (docs/concepts/uploads.md). */
 export function uploadRoutes({ uploads, cursors }: { uploads: Uploads; cursors: CursorCodec }): Route[] {

@@ -1,7 +1,7 @@
 import Type, { type TObject } from 'typebox';
 import { requiresRead, requiresWrite } from '../../../http/access.ts';
 import { ListReader, listQuery } from '../../../http/pagination.ts';
-import { defineRoute, type Route } from '../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../http/route.ts';
 import { CommaList, Deleted, IdParams, parseList } from '../../../http/schema.ts';
 import type { Caller } from '../../../kernel/access.ts';
 import type { CursorCodec } from '../../../kernel/cursor.ts';
@@ -14,7 +14,7 @@ import type { Videos } from './service.ts';
 
 const Id = IdParams('vid', 'video');
 
-const one = { params: Id, reply: { status: 200, schema: Video } } as const;
+const one = { params: Id, reply: { status: 200, schema: Video } } as const satisfies RouteOptions;
 
 interface Deps {
   videos: Videos;

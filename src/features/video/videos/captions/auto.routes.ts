@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { requiresRead, requiresWrite } from '../../../../http/access.ts';
 import { namedSchema } from '../../../../http/named-schema.ts';
-import { defineRoute, type Route } from '../../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../../http/route.ts';
 import { IdParams, Instant, Nullable, OneOf } from '../../../../http/schema.ts';
 import { VALUES } from '../../../../platform/db/tables.generated.ts';
 import type { AutoCaptions, AutoCaptionsState } from './auto.service.ts';
@@ -45,7 +45,7 @@ const AutoCaptionsOut = namedSchema(
 const request = {
   path: '/videos/{id}/captions/auto',
   params: IdParams('vid', 'video'),
-} as const;
+} as const satisfies RouteOptions;
 
 /** `/videos/{id}/captions/auto` (docs/concepts/videos.md#automatic-captions). */
 export function autoCaptionRoutes({ autoCaptions }: { autoCaptions: AutoCaptions }): Route[] {

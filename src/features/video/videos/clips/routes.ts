@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import { requiresWrite } from '../../../../http/access.ts';
 import { namedSchema } from '../../../../http/named-schema.ts';
-import { defineRoute, type Route } from '../../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../../http/route.ts';
 import { IdParams, Title, Visibility } from '../../../../http/schema.ts';
 import type { Caller } from '../../../../kernel/access.ts';
 import type { VideoLinks } from '../../../audience/playback/index.ts';
@@ -29,7 +29,7 @@ const create = {
   body: ClipIn,
   reply: { status: 201, schema: Video },
   errors: ['CONFLICT', 'QUOTA_EXCEEDED'],
-} as const;
+} as const satisfies RouteOptions;
 
 interface Deps {
   clips: Clips;

@@ -1,7 +1,7 @@
 import Type, { type TObject } from 'typebox';
 import { requiresWrite } from '../../../../http/access.ts';
 import { namedSchema } from '../../../../http/named-schema.ts';
-import { defineRoute, type Route } from '../../../../http/route.ts';
+import { defineRoute, type Route, type RouteOptions } from '../../../../http/route.ts';
 import { IdParams, SourceUrl } from '../../../../http/schema.ts';
 import type { Caller } from '../../../../kernel/access.ts';
 import { badRequest } from '../../../../kernel/errors.ts';
@@ -27,7 +27,10 @@ interface Deps {
   Upload: TObject;
 }
 
-const one = { path: '/videos/{id}/replacement', params: IdParams('vid', 'video') } as const;
+const one = {
+  path: '/videos/{id}/replacement',
+  params: IdParams('vid', 'video'),
+} as const satisfies RouteOptions;
 
 /** Another file for a video (docs/concepts/videos.md#replacing-the-file). */
 export function replacementRoutes({ replacements, links, Upload }: Deps): Route[] {
