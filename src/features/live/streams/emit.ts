@@ -1,22 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type AppendEvent, nextSequence } from '../../../events/index.ts';
+import { diffFields } from '../../../kernel/diff.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import { streamCreated, streamRecordingReady, streamScheduled, streamUpdated } from './events.ts';
+import { settingsOf } from './fields.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
-import { settingsOf } from './settings.ts';
-
-export type Changes = Record<string, { from: unknown; to: unknown }>;
-
-/** Returns the changed settings with their old and new values. */
-export function changesOf(before: StreamRow, after: StreamRow): Changes {
-  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
-  return Object.fromEntries(
-    Object.entries(settingsOf(after))
-      .filter(([name, to]) => !isDeepStrictEqual(old.get(name), to))
-      .map(([name, to]) => [name, { from: old.get(name), to }]),
-  );
-}
 
 /** Time between the announcement and the planned start (docs/concepts/events.md). */
 export const SCHEDULE_NOTICE_MS = 15 * 60_000;
@@ -50,7 +38,7 @@ export async function emitUpdated(
   after: StreamRow,
   now: Date,
 ): Promise<void> {
-  const changes = changesOf(before, after);
+  const changes = diffFields(settingsOf(before), settingsOf(after));
   if (Object.keys(changes).length === 0) return;
   const { id: streamId, title, visibility } = after;
   const sequence = await nextSequence(tx, 'stream', streamId);

@@ -4,6 +4,7 @@ import { VISIBILITIES } from '../../../kernel/visibility.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import { CUSTOM_PLAN, ID_IN_C_COLLATION, isUnfiltered, pageCondition } from '../../../platform/db/page.ts';
 import type { IdCondition } from '../../../platform/db/read-by-ids.ts';
+import { streamFields } from './fields.ts';
 import type { StreamRow } from './repository.ts';
 
 export interface StreamFilter {
@@ -17,28 +18,11 @@ export interface StreamFilter {
  * Columns shown to partners. Lists read no others, because the driver's work grows with rows times columns.
  */
 const SHOWN = [
+  ...streamFields.columns,
   'id',
   'workspace_id',
-  'title',
-  'description',
-  'visibility',
   'has_signal',
   'is_live',
-  'enabled',
-  'latency_mode',
-  'record',
-  'record_visibility',
-  'tier_ids',
-  'reconnect_window_sec',
-  'dvr_window_sec',
-  'auto_start',
-  'auto_stop_after_sec',
-  'max_duration_sec',
-  'chat_enabled',
-  'chat_mode',
-  'slow_mode_sec',
-  'banned_words',
-  'scheduled_start_at',
   'restream_ids',
   'current_session_id',
   'started_at',
@@ -47,8 +31,6 @@ const SHOWN = [
   'viewer_count',
   'peak_viewers',
   'health',
-  'metadata',
-  'external_id',
   'taken_down_at',
   'takedown_reason',
   'created_at',

@@ -1,79 +1,29 @@
 import Type, { type Static } from 'typebox';
 import { namedSchema } from '../../../http/named-schema.ts';
-import {
-  IdOf,
-  Instant,
-  Metadata,
-  Nullable,
-  NullableObject,
-  OneOf,
-  TierIds,
-  Title,
-  Visibility,
-} from '../../../http/schema.ts';
+import { IdOf, Instant, Nullable, NullableObject, OneOf, Title } from '../../../http/schema.ts';
 import { Takedown, toTakedown } from '../../../http/takedown.ts';
 import { MODES, type Mode } from '../../../kernel/access.ts';
-import { VALUES } from '../../../platform/db/tables.generated.ts';
 import type { StreamLinks as PlaybackLinks } from '../../audience/playback/index.ts';
+import { settingsOf, streamFields } from './fields.ts';
 import { HEALTH_EXAMPLE, Health } from './health.schemas.ts';
 import type { StreamDetails } from './lists.repository.ts';
 import type { ListedSession } from './repository.ts';
 import { deriveStatus, durationSec, visibleHealth } from './rules.ts';
-import { settingsOf } from './settings.ts';
 
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
-const LatencyMode = namedSchema('LatencyMode', OneOf(VALUES.stream.latency_mode));
-const ChatMode = namedSchema('ChatMode', OneOf(VALUES.stream.chat_mode));
 namedSchema('StreamStatus', OneOf(STATUSES));
-const settings = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
-  visibility: Type.Optional(Visibility),
-  tierIds: Type.Optional(TierIds),
-  enabled: Type.Optional(Type.Boolean()),
-  latencyMode: Type.Optional(LatencyMode),
-  record: Type.Optional(Type.Boolean()),
-  recordVisibility: Type.Optional(Visibility),
-  reconnectWindowSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 1800 })),
-  dvrWindowSec: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 14_400,
-      description: 'How far back viewers can seek while the stream is live; counts as storage.',
-    }),
-  ),
-  autoStart: Type.Optional(Type.Boolean()),
-  autoStopAfterSec: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 43_200 }))),
-  maxDurationSec: Type.Optional(Nullable(Type.Integer({ minimum: 60, maximum: 43_200 }))),
-  chatEnabled: Type.Optional(Type.Boolean()),
-  chatMode: Type.Optional(ChatMode),
-  slowModeSec: Type.Optional(Type.Integer({ minimum: 0, maximum: 3600 })),
-  bannedWords: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '[\\p{L}\\p{N}]' }), {
-      maxItems: 200,
-      description: 'Chat messages that contain one of these words are rejected; case-insensitive.',
-    }),
-  ),
-  scheduledStartAt: Type.Optional(Nullable(Type.String({ format: 'date-time' }))),
-  metadata: Type.Optional(Metadata),
-  externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
-};
-
-export const StreamIn = namedSchema('StreamCreate', Type.Object({ title: Title, ...settings }), {
+export const StreamIn = namedSchema('StreamCreate', Type.Object({ ...streamFields.input, title: Title }), {
   title: 'Friday night live',
   visibility: 'PUBLIC',
   record: true,
 });
 export type StreamIn = Static<typeof StreamIn>;
 
-export const StreamPatch = namedSchema(
-  'StreamUpdate',
-  Type.Object({ title: Type.Optional(Title), ...settings }),
-  {
-    title: 'Saturday night live',
-    scheduledStartAt: '2026-11-28T20:00:00.000Z',
-  },
-);
+export const StreamPatch = namedSchema('StreamUpdate', Type.Object(streamFields.input), {
+  title: 'Saturday night live',
+  scheduledStartAt: '2026-11-28T20:00:00.000Z',
+});
 export type StreamPatch = Static<typeof StreamPatch>;
 
 export const Stream = namedSchema(
@@ -81,14 +31,10 @@ export const Stream = namedSchema(
   Type.Object({
     id: IdOf('str'),
     streamId: IdOf('str', 'Same value as `id`.'),
-    title: Type.String(),
-    description: Nullable(Type.String()),
-    visibility: Visibility,
-    tierIds: TierIds,
+    ...streamFields.output,
     hasSignal: Type.Boolean({ description: 'Whether an encoder is connected.' }),
     isLive: Type.Boolean({ description: 'Whether the broadcast is live for viewers.' }),
     status: OneOf(STATUSES, { description: 'Derived from the two flags.' }),
-    enabled: Type.Boolean(),
     streamKey: Nullable(Type.String({ description: 'Null if the key cannot write streams.' })),
     ingest: Type.Object({
       rtmpUrl: Type.String({ description: 'RTMP URL for encoders; append "/" and the stream key.' }),
@@ -115,19 +61,6 @@ export const Stream = namedSchema(
       Type.String({ description: 'Signed playlist for the owner while hasSignal is true.' }),
     ),
     embedUrl: Type.String(),
-    latencyMode: LatencyMode,
-    record: Type.Boolean(),
-    recordVisibility: Visibility,
-    reconnectWindowSec: Type.Integer(),
-    dvrWindowSec: Type.Integer(),
-    autoStart: Type.Boolean(),
-    autoStopAfterSec: Nullable(Type.Integer()),
-    maxDurationSec: Nullable(Type.Integer()),
-    chatEnabled: Type.Boolean(),
-    chatMode: ChatMode,
-    slowModeSec: Type.Integer(),
-    bannedWords: Type.Array(Type.String()),
-    scheduledStartAt: Nullable(Instant),
     restreamIds: Type.Array(Type.String(), { description: 'IDs of the restreams of the stream.' }),
     currentSessionId: Nullable(Type.String()),
     startedAt: Nullable(Instant),
@@ -136,8 +69,6 @@ export const Stream = namedSchema(
     viewerCount: Type.Integer(),
     peakViewers: Type.Integer(),
     health: NullableObject(Health),
-    metadata: Metadata,
-    externalId: Nullable(Type.String()),
     thumbnailUrl: Nullable(
       Type.String({
         description: 'Image of the signal, refreshed every 30 seconds; null without a signal.',
@@ -151,14 +82,10 @@ export const Stream = namedSchema(
   {
     id: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
     streamId: 'str_01kafe3n4pfx2v9yq6m8d7t5zr',
-    title: 'Friday night live',
-    description: null,
-    visibility: 'PUBLIC',
-    tierIds: [],
+    ...streamFields.example,
     hasSignal: true,
     isLive: true,
     status: 'LIVE',
-    enabled: true,
     streamKey: 'pC7yJ0wq3kTq8ZrW1xY6vB0nM4sD7fGh2LxQe9UaHdM',
     ingest: {
       rtmpUrl: 'rtmp://video.example.com:1935/live',
@@ -169,19 +96,6 @@ export const Stream = namedSchema(
     whepUrl: 'https://video.example.com/whep/str_01kafe3n4pfx2v9yq6m8d7t5zr',
     previewUrl: null,
     embedUrl: 'https://video.example.com/embed/str_01kafe3n4pfx2v9yq6m8d7t5zr',
-    latencyMode: 'STANDARD',
-    record: true,
-    recordVisibility: 'PRIVATE',
-    reconnectWindowSec: 60,
-    dvrWindowSec: 0,
-    autoStart: false,
-    autoStopAfterSec: null,
-    maxDurationSec: null,
-    chatEnabled: true,
-    chatMode: 'OPEN',
-    slowModeSec: 0,
-    bannedWords: [],
-    scheduledStartAt: null,
     restreamIds: [],
     currentSessionId: 'ses_01kafe3n4pfx2v9yq6m8d7t5zr',
     startedAt: '2026-11-20T09:00:00.000Z',
@@ -190,8 +104,6 @@ export const Stream = namedSchema(
     viewerCount: 132,
     peakViewers: 180,
     health: HEALTH_EXAMPLE,
-    metadata: {},
-    externalId: null,
     thumbnailUrl: null,
     takedown: null,
     createdAt: '2026-11-20T09:00:00.000Z',

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type AppendEvent, type Events, nextSequence } from '../../../events/index.ts';
 import { memoize } from '../../../kernel/cache.ts';
-import { type Clock, dateFromMs } from '../../../kernel/clock.ts';
+import type { Clock } from '../../../kernel/clock.ts';
 import { AppError, notFound } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { PageRequest } from '../../../kernel/page.ts';
@@ -18,10 +18,12 @@ import type { BroadcastRecorder } from './broadcast.service.ts';
 import { admitLateRecording, startLocked, stopLocked } from './broadcast.service.ts';
 import { emitCreated, emitUpdated } from './emit.ts';
 import { streamDeleted, streamKeyRotated } from './events.ts';
+import { streamFields } from './fields.ts';
 import * as lists from './lists.repository.ts';
 import type { ListedSession, StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
+import type { StreamIn, StreamPatch } from './schemas.ts';
 import * as simulations from './simulation.repository.ts';
 import { logChatSettings, logStatus } from './status.ts';
 import type { StreamTransitionHook } from './transitions.ts';
@@ -30,29 +32,6 @@ import type { StreamTransitionHook } from './transitions.ts';
 export const STREAM_TOPIC = 'streams';
 /** Bus topic of deleted streams, whose files can be removed. */
 export const STREAM_DELETED_TOPIC = 'streams.deleted';
-
-export interface StreamSettings {
-  title?: string;
-  description?: string | null;
-  visibility?: StreamRow['visibility'];
-  enabled?: boolean;
-  latencyMode?: StreamRow['latency_mode'];
-  record?: boolean;
-  tierIds?: string[];
-  recordVisibility?: StreamRow['visibility'];
-  reconnectWindowSec?: number;
-  dvrWindowSec?: number;
-  autoStart?: boolean;
-  autoStopAfterSec?: number | null;
-  maxDurationSec?: number | null;
-  chatEnabled?: boolean;
-  chatMode?: StreamRow['chat_mode'];
-  slowModeSec?: number;
-  bannedWords?: string[];
-  scheduledStartAt?: string | null;
-  metadata?: Record<string, string>;
-  externalId?: string | null;
-}
 
 export interface StreamDeps {
   db: Db;
@@ -87,7 +66,7 @@ export interface StreamWithKey {
  * NOT_FOUND.
  */
 export interface Streams {
-  create(workspaceId: string, input: StreamSettings & { title: string }): Promise<StreamWithKey>;
+  create(workspaceId: string, input: StreamIn): Promise<StreamWithKey>;
   /** Concurrent equal calls share the rows: do not change them. */
   list(workspaceId: string, filter: lists.StreamFilter, page: PageRequest): Promise<lists.StreamDetails[]>;
   /** Counts broadcasts, as the plan does. */
@@ -97,7 +76,7 @@ export interface Streams {
   /** Concurrent calls share the row: do not change it. */
   get(workspaceId: string, id: string): Promise<lists.ListedStream>;
   keyOf(row: lists.StreamRowWithKey): string;
-  update(workspaceId: string, id: string, input: StreamSettings): Promise<StreamRow>;
+  update(workspaceId: string, id: string, input: StreamPatch): Promise<StreamRow>;
   /** Deletes the stream and disconnects the encoder. @throws {AppError} CONFLICT while the stream is live. */
   remove(workspaceId: string, id: string): Promise<void>;
   /** Starts the broadcast. Idempotent. @throws {AppError} QUOTA_EXCEEDED, CONFLICT when disabled. */
@@ -125,39 +104,6 @@ function createKeyCache(secrets: Secrets): (row: lists.StreamRowWithKey) => stri
 
 export function hashStreamKey(key: string): Buffer {
   return Buffer.from(hash('sha256', key, 'hex'), 'hex');
-}
-
-/** Returns the columns of the fields in the input. */
-function columns(input: StreamSettings): {
-  [K in keyof repository.StreamChange]: Exclude<repository.StreamChange[K], undefined>;
-} {
-  const change: repository.StreamChange = {
-    title: input.title,
-    description: input.description,
-    visibility: input.visibility,
-    enabled: input.enabled,
-    latency_mode: input.latencyMode,
-    record: input.record,
-    tier_ids: input.tierIds,
-    record_visibility: input.recordVisibility,
-    reconnect_window_sec: input.reconnectWindowSec,
-    dvr_window_sec: input.dvrWindowSec,
-    auto_start: input.autoStart,
-    auto_stop_after_sec: input.autoStopAfterSec,
-    max_duration_sec: input.maxDurationSec,
-    chat_enabled: input.chatEnabled,
-    chat_mode: input.chatMode,
-    slow_mode_sec: input.slowModeSec,
-    banned_words: input.bannedWords,
-    scheduled_start_at: toDate(input.scheduledStartAt),
-    metadata: input.metadata,
-    external_id: input.externalId,
-  };
-  return Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
-}
-
-function toDate(text: string | null | undefined): Date | null | undefined {
-  return typeof text === 'string' ? dateFromMs(Date.parse(text)) : text;
 }
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: an object of short methods around one lock.
@@ -199,7 +145,15 @@ export function createStreams(deps: StreamDeps): Streams {
         await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
         const now = clock.now();
         const at = { created_at: now, updated_at: now };
-        const settings = { ...columns(input), ...key, ...at, id, title, visibility, event_sequence: 1 };
+        const settings = {
+          ...streamFields.toColumns(input),
+          ...key,
+          ...at,
+          id,
+          title,
+          visibility,
+          event_sequence: 1,
+        };
         const made = await repository.insertStream(tx, workspaceId, settings);
         await emitCreated(tx, append, made, now);
         return made;
@@ -218,7 +172,10 @@ export function createStreams(deps: StreamDeps): Streams {
           throw liveConflict('A live stream cannot be disabled.', 'enabled');
         if (input.enabled === false) await disconnectPublisher({ tx, endWhip }, id, 'disabled');
         const now = clock.now();
-        const updated = await repository.updateStream(tx, id, { ...columns(input), updated_at: now });
+        const updated = await repository.updateStream(tx, id, {
+          ...streamFields.toColumns(input),
+          updated_at: now,
+        });
         if (!row.record) await admitLateRecording({ tx, recorder }, updated);
         await logStatus(tx, row, updated, now);
         await logChatSettings(tx, row, updated, now);

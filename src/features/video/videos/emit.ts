@@ -1,10 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type AppendEvent, nextSequence } from '../../../events/index.ts';
+import { diffFields } from '../../../kernel/diff.ts';
 import type { Tx } from '../../../platform/db/index.ts';
 import { videoCreated, videoUpdated } from './events.ts';
+import { settingsOf } from './fields.ts';
 import type { VideoRow } from './repository.ts';
-
-type Changes = Record<string, { from: unknown; to: unknown }>;
 
 function described(row: VideoRow) {
   const { title, status, visibility, external_id: externalId, source } = row;
@@ -17,31 +16,13 @@ export async function emitCreated(append: AppendEvent, row: VideoRow): Promise<v
   await append(videoCreated, row.workspace_id, data);
 }
 
-/** Returns the settings under their API names. */
-function settingsOf(row: VideoRow) {
-  return {
-    title: row.title,
-    description: row.description,
-    visibility: row.visibility,
-    tierIds: row.tier_ids,
-    priceCents: row.price_cents,
-    currency: row.currency,
-    tags: row.tags,
-    metadata: row.metadata,
-    externalId: row.external_id,
-    chapters: row.chapters,
-    publishAt: row.publish_at?.toISOString() ?? null,
-  };
+/** Returns the changed settings with their old and new values. */
+function changesOf(before: VideoRow, after: VideoRow) {
+  return diffFields(changeable(before), changeable(after));
 }
 
-/** Returns the changed settings with their old and new values. */
-function changesOf(before: VideoRow, after: VideoRow): Changes {
-  const old = new Map<string, unknown>(Object.entries(settingsOf(before)));
-  return Object.fromEntries(
-    Object.entries(settingsOf(after))
-      .filter(([name, to]) => !isDeepStrictEqual(old.get(name), to))
-      .map(([name, to]) => [name, { from: old.get(name), to }]),
-  );
+function changeable(row: VideoRow) {
+  return { ...settingsOf(row), chapters: row.chapters, publishAt: row.publish_at?.toISOString() ?? null };
 }
 
 export function hasChanged(before: VideoRow, after: VideoRow): boolean {

@@ -14,6 +14,7 @@ import type { Db, Tx } from '../../../platform/db/index.ts';
 import { CUSTOM_PLAN, isUnfiltered } from '../../../platform/db/page.ts';
 import type { IdCondition } from '../../../platform/db/read-by-ids.ts';
 import type { VideoRenditionTable, VideoTable } from '../../../platform/db/tables.generated.ts';
+import { videoFields } from './fields.ts';
 import { pageOfVideos, type VideoFilter } from './lists.repository.ts';
 
 export type VideoRow = Selectable<VideoTable>;
@@ -75,18 +76,10 @@ export function playableRungs(db: Db, videoId: string, revision: number): Promis
  * Columns shown to partners. Lists read no others, because the driver's work grows with rows times columns.
  */
 const VIDEO_COLUMNS = [
+  ...videoFields.columns,
   'video.id',
   'video.workspace_id',
-  'video.title',
-  'video.description',
   'video.status',
-  'video.visibility',
-  'video.tier_ids',
-  'video.price_cents',
-  'video.currency',
-  'video.tags',
-  'video.metadata',
-  'video.external_id',
   'video.duration_sec',
   'video.width',
   'video.height',

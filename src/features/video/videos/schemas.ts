@@ -1,22 +1,12 @@
 import Type, { type Static, type TObject } from 'typebox';
 import { namedSchema } from '../../../http/named-schema.ts';
-import {
-  IdOf,
-  Instant,
-  Metadata,
-  Nullable,
-  NullableObject,
-  OneOf,
-  Problem,
-  TierIds,
-  Title,
-  Visibility,
-} from '../../../http/schema.ts';
+import { IdOf, Instant, Nullable, NullableObject, OneOf, Problem, Title } from '../../../http/schema.ts';
 import { Takedown, toTakedown } from '../../../http/takedown.ts';
 import { MODES, type Mode } from '../../../kernel/access.ts';
 import { PROCESSING_NOTE_CODES } from '../../../media/contract/index.ts';
 import { VALUES } from '../../../platform/db/tables.generated.ts';
 import type { LinkedVideo, VideoLinks } from '../../audience/playback/index.ts';
+import { settingsOf, videoFields } from './fields.ts';
 import {
   AudioTrack,
   canBePlayed,
@@ -44,21 +34,7 @@ const Chapter = namedSchema(
 );
 
 const settings = {
-  description: Type.Optional(Nullable(Type.String({ maxLength: 5000 }))),
-  visibility: Type.Optional(Visibility),
-  tierIds: Type.Optional(TierIds),
-  priceCents: Type.Optional(
-    Nullable(Type.Integer({ minimum: 1, maximum: 99_999_999, description: 'Required for PURCHASE.' })),
-  ),
-  currency: Type.Optional(OneOf(['USD'] as const)),
-  tags: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 50, pattern: '\\S' }), {
-      maxItems: 30,
-      uniqueItems: true,
-    }),
-  ),
-  metadata: Type.Optional(Metadata),
-  externalId: Type.Optional(Nullable(Type.String({ maxLength: 255 }))),
+  ...videoFields.input,
   chapters: Type.Optional(
     Type.Array(Chapter, { maxItems: 200, description: 'Sorted by start; starts must be unique.' }),
   ),
@@ -90,8 +66,8 @@ export const file = {
 export const VideoIn = namedSchema(
   'VideoCreate',
   Type.Object({
-    title: Title,
     ...settings,
+    title: Title,
     publishAt: Type.Optional(
       Nullable(
         Type.String({
@@ -113,14 +89,10 @@ export const VideoIn = namedSchema(
 );
 export type VideoIn = Static<typeof VideoIn>;
 
-export const VideoPatch = namedSchema(
-  'VideoUpdate',
-  Type.Object({ title: Type.Optional(Title), ...settings }),
-  {
-    title: 'A longer film',
-    chapters: [{ startSec: 0, title: 'Opening' }],
-  },
-);
+export const VideoPatch = namedSchema('VideoUpdate', Type.Object(settings), {
+  title: 'A longer film',
+  chapters: [{ startSec: 0, title: 'Opening' }],
+});
 export type VideoPatch = Static<typeof VideoPatch>;
 
 export const PublishIn = namedSchema(
@@ -164,16 +136,8 @@ export const Video = namedSchema(
   'Video',
   Type.Object({
     id: IdOf('vid'),
-    title: Type.String(),
-    description: Nullable(Type.String()),
+    ...videoFields.output,
     status: OneOf(VALUES.video.status),
-    visibility: Visibility,
-    tierIds: TierIds,
-    priceCents: Nullable(Type.Integer()),
-    currency: Type.String(),
-    tags: Type.Array(Type.String()),
-    metadata: Metadata,
-    externalId: Nullable(Type.String()),
     durationSec: Nullable(Type.Number()),
     width: Nullable(Type.Integer()),
     height: Nullable(Type.Integer()),
@@ -218,16 +182,8 @@ export const Video = namedSchema(
   }),
   {
     id: 'vid_01kafe3n4pfx2v9yq6m8d7t5zr',
-    title: 'A film',
-    description: null,
+    ...videoFields.example,
     status: 'READY',
-    visibility: 'PUBLIC',
-    tierIds: [],
-    priceCents: null,
-    currency: 'USD',
-    tags: ['documentary'],
-    metadata: {},
-    externalId: null,
     durationSec: 450.5,
     width: 1920,
     height: 1080,
@@ -313,16 +269,8 @@ export function toVideo(row: VideoDetails, view: { mode: Mode; links: VideoLinks
   const linked = toLinked(row, canBePlayed(row));
   return {
     id: row.id,
-    title: row.title,
-    description: row.description,
+    ...settingsOf(row),
     status: row.status,
-    visibility: row.visibility,
-    tierIds: row.tier_ids,
-    priceCents: row.price_cents,
-    currency: row.currency,
-    tags: row.tags,
-    metadata: row.metadata,
-    externalId: row.external_id,
     durationSec: row.duration_sec,
     width: row.width,
     height: row.height,

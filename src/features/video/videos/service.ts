@@ -7,33 +7,21 @@ import type { BlobStore } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import { createBatchReader, createDeduplicatingReader } from '../../../platform/db/batch.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
-import type { Chapter } from '../../../platform/db/json-columns.ts';
 import { readByIds } from '../../../platform/db/read-by-ids.ts';
 import type { AssertOwnTiers } from '../../commerce/tiers/index.ts';
 import { emitUpdated, hasChanged } from './emit.ts';
 import { videoDeleted, videoPublished, videoUnpublished } from './events.ts';
+import { videoFields } from './fields.ts';
 import { createVideo, type VideoIntake, type VideoProcessing } from './intake/service.ts';
 import type { VideoFilter } from './lists.repository.ts';
 import { takeOverReplacements } from './replacement/deletion.ts';
 import type { VideoDetails, VideoRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
+import type { VideoIn, VideoPatch } from './schemas.ts';
 import * as settingsRules from './settings.rules.ts';
 import * as transitions from './transitions.ts';
 import { createLockVideo, VIDEO_TOPIC, withVideoDetails } from './with-locked-video.ts';
-
-export interface VideoSettings {
-  title?: string;
-  description?: string | null;
-  visibility?: VideoRow['visibility'];
-  tierIds?: string[];
-  priceCents?: number | null;
-  currency?: string;
-  tags?: string[];
-  metadata?: Record<string, string>;
-  externalId?: string | null;
-  chapters?: Chapter[];
-}
 
 /** Properties of a file that are declared before it arrives. */
 export interface DeclaredFile {
@@ -41,11 +29,6 @@ export interface DeclaredFile {
   sizeBytes?: number;
   mimeType?: string;
   corsOrigin?: string | null;
-}
-
-export interface NewVideoInput extends VideoSettings, DeclaredFile {
-  title: string;
-  publishAt?: string | null;
 }
 
 interface AskedList {
@@ -102,12 +85,12 @@ export interface VideoDeps {
 /** Video operations of partners and creators. Each ID is looked up in the workspace: NOT_FOUND otherwise. */
 export interface Videos {
   /** A video that waits for its file, and the upload session for it. @throws {AppError} QUOTA_EXCEEDED. */
-  create(by: UploadOpener, input: NewVideoInput): Promise<{ video: VideoDetails; upload: object }>;
+  create(by: UploadOpener, input: VideoIn): Promise<{ video: VideoDetails; upload: object }>;
   /** Concurrent equal calls share the rows: do not change them. */
   list(workspaceId: string, filter: VideoFilter, page: PageRequest): Promise<VideoDetails[]>;
   /** Concurrent calls share the row: do not change it. */
   get(workspaceId: string, id: string): Promise<VideoDetails>;
-  update(workspaceId: string, id: string, input: VideoSettings): Promise<VideoDetails>;
+  update(workspaceId: string, id: string, input: VideoPatch): Promise<VideoDetails>;
   /** It answers NOT_FOUND from here on; its files go after 30 days. */
   remove(workspaceId: string, id: string): Promise<void>;
   /** @param at later; now when it is null. @throws {AppError} CONFLICT when it is to be later and is public. */
@@ -173,34 +156,6 @@ export function createVideos(deps: VideoDeps): Videos {
   };
 }
 
-type Settings = Pick<
-  VideoRow,
-  | 'title'
-  | 'description'
-  | 'visibility'
-  | 'tier_ids'
-  | 'price_cents'
-  | 'currency'
-  | 'tags'
-  | 'metadata'
-  | 'external_id'
->;
-
-function columns(input: VideoSettings): Partial<Settings> {
-  const settings = {
-    title: input.title,
-    description: input.description,
-    visibility: input.visibility,
-    tier_ids: input.tierIds,
-    price_cents: input.priceCents,
-    currency: input.currency,
-    tags: input.tags,
-    metadata: input.metadata,
-    external_id: input.externalId,
-  };
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
-}
-
 /** @param title default name of the file. */
 export function fileOf(
   { filename, sizeBytes, mimeType, corsOrigin }: DeclaredFile,
@@ -214,7 +169,7 @@ export function fileOf(
   };
 }
 
-async function create(deps: VideoDeps, by: UploadOpener, input: NewVideoInput) {
+async function create(deps: VideoDeps, by: UploadOpener, input: VideoIn) {
   const { workspaceId } = by;
   const { events, clock, uploads, intake } = deps;
   const now = clock.now();
@@ -227,7 +182,7 @@ async function create(deps: VideoDeps, by: UploadOpener, input: NewVideoInput) {
     events.transaction(async (tx, append) => {
       await deps.assertOwnTiers(tx, workspaceId, input.tierIds);
       const { id } = await createVideo({ tx, append, clock }, workspaceId, {
-        ...columns(input),
+        ...videoFields.toColumns(input),
         title: input.title,
         visibility,
         publish_at: publishAt,
@@ -245,14 +200,14 @@ async function update(
   tx: Tx,
   append: AppendEvent,
   row: VideoRow,
-  input: VideoSettings,
+  input: VideoPatch,
   now: Date,
 ): Promise<void> {
   const chapters =
     input.chapters === undefined
       ? row.chapters
       : settingsRules.orderChapters(input.chapters, row.duration_sec);
-  const settings = { ...row, ...columns(input), chapters };
+  const settings = { ...row, ...videoFields.toColumns(input), chapters };
   // A recording that is to be sold comes without a price.
   if (settings.visibility !== row.visibility || settings.price_cents !== row.price_cents)
     settingsRules.assertPriced(settings.visibility, settings.price_cents);
@@ -261,7 +216,7 @@ async function update(
   const publish_at = settings.visibility === 'PRIVATE' ? row.publish_at : null;
   if (!hasChanged(row, { ...settings, publish_at })) return;
   const after = await repository.updateVideo(tx, row.id, {
-    ...columns(input),
+    ...videoFields.toColumns(input),
     chapters: JSON.stringify(chapters),
     published_at: publication.publishedAt,
     publish_at,

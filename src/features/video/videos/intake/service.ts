@@ -1,11 +1,13 @@
 import type { AppendEvent } from '../../../../events/index.ts';
 import type { Clock } from '../../../../kernel/clock.ts';
+import { pick } from '../../../../kernel/diff.ts';
 import { AppError, notFound } from '../../../../kernel/errors.ts';
 import { newId } from '../../../../kernel/ids.ts';
 import type { Tx } from '../../../../platform/db/index.ts';
 import { lockWorkspace, type WorkspaceOwner } from '../../../../platform/db/workspace.ts';
 import type { UsageEvents } from '../../../insight/usage-events/index.ts';
 import { emitCreated } from '../emit.ts';
+import { type SettingsRow, videoFields } from '../fields.ts';
 import { awaitReplacement, endReplacement, receiveReplacement } from '../replacement/intake.ts';
 import type { ReplacementRow } from '../replacement/repository.ts';
 import type { NewVideo, VideoRow } from '../repository.ts';
@@ -123,7 +125,7 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
     append: AppendEvent,
     workspaceId: string,
     { uploadId, importId, streamId, sessionId, tierIds = [], ...input }: IntakeVideo,
-    settings: Partial<ReturnType<typeof settingsOf>> = {},
+    settings: Partial<SettingsRow> = {},
   ) =>
     createVideo({ tx, append, clock }, workspaceId, {
       ...input,
@@ -146,7 +148,7 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
       const row = videoId === null ? undefined : await repository.lockVideo(tx, workspaceId, videoId);
       if (row === undefined) return create(tx, append, workspaceId, input);
       const kept = keeps ? await transitions.waitForNewFile({ tx, append, row, now: clock.now() }) : null;
-      return kept ?? create(tx, append, workspaceId, input, settingsOf(row));
+      return kept ?? create(tx, append, workspaceId, input, pick(row, videoFields.columns));
     },
     async attach(tx, workspaceId, videoId, uploadId) {
       const row = await repository.lockVideo(tx, workspaceId, videoId);
@@ -182,13 +184,6 @@ export function createVideoIntake({ clock, processing, trash, facts }: VideoInta
       return true;
     },
   };
-}
-
-/** Returns the settings that the owner can change. */
-function settingsOf(row: VideoRow) {
-  const { title, description, visibility, metadata, tags } = row;
-  const { external_id, tier_ids, price_cents, currency } = row;
-  return { title, description, visibility, metadata, tags, external_id, tier_ids, price_cents, currency };
 }
 
 /** Inserts a new video with its event, under a new ID. */
