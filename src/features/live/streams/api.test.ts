@@ -98,6 +98,7 @@ describe('POST /streams', () => {
       chatEnabled: false,
       chatMode: 'FOLLOWERS',
       slowModeSec: 5,
+      bannedWords: ['spam'],
       scheduledStartAt: '2026-12-24T18:00:00+01:00',
       metadata: { 'a key\nof two lines': 'value', constructor: 'a name like another' },
       externalId: 'ext-1',

@@ -13,6 +13,7 @@ import { deriveStatus, durationSec, visibleHealth } from './rules.ts';
 const STATUSES = ['IDLE', 'PREVIEW', 'LIVE', 'LIVE_NO_SIGNAL', 'DISABLED'] as const;
 
 namedSchema('StreamStatus', OneOf(STATUSES));
+
 export const StreamIn = namedSchema('StreamCreate', Type.Object({ ...streamFields.input, title: Title }), {
   title: 'Friday night live',
   visibility: 'PUBLIC',
