@@ -1,12 +1,12 @@
 import Type, { type Static, type TOptional, type TSchema } from 'typebox';
 
-/** Field that requests set and responses return: its column, its schemas and the example of the document. */
+/** Setting of a resource: its column, its schemas in requests and responses, and its example in OpenAPI. */
 interface Field<C extends string, I extends TSchema, O extends TSchema, V> {
   column: C;
   input: I;
   output: O;
   example: Static<O>;
-  /** Converts the value of a request for the column; absent where they are the same. */
+  /** Converts the value of a request to that of the column; omitted if they are equal. */
   toColumn?(value: Static<I>): V;
 }
 
@@ -14,7 +14,7 @@ type AnyField = Field<string, TSchema, TSchema, unknown>;
 type Fields = Record<string, AnyField>;
 type ColumnValue<F extends AnyField> = F extends Field<string, TSchema, TSchema, infer V> ? V : never;
 
-/** What follows from the fields of a resource. */
+/** Schemas, columns and conversion derived from the fields of a resource. */
 interface FieldTable<F extends Fields> {
   /** Columns that a query of the resource selects. */
   columns: F[keyof F]['column'][];
@@ -22,22 +22,25 @@ interface FieldTable<F extends Fields> {
   input: { [K in keyof F]: TOptional<F[K]['input']> };
   /** Properties of the response. */
   output: { [K in keyof F]: F[K]['output'] };
-  /** Values of the response in the document. */
+  /** Example of the response in OpenAPI. */
   example: { [K in keyof F]: F[K]['example'] };
-  /** Returns the columns of the fields in the input; absent fields have none. */
+  /** Returns the columns of the fields that the input contains. */
   toColumns(input: { [K in keyof F]?: Static<F[K]['input']> }): {
     [K in keyof F as F[K]['column']]?: ColumnValue<F[K]>;
   };
 }
 
-/** Declares a field; infers the types that `fieldTable` derives from. */
+/**
+ * Declares a field: infers its types, among them the name of the column. Without `NoInfer`, `fieldTable` would
+ * infer `unknown` for the value of the column.
+ */
 export function field<const C extends string, I extends TSchema, O extends TSchema, V = Static<I>>(
   declared: Field<C, I, O, V>,
 ): Field<C, I, O, NoInfer<V>> {
   return declared;
 }
 
-/** Derives schemas, example, columns and the conversion of requests from the fields of a resource. */
+/** Builds the table of the fields of a resource. */
 export function fieldTable<F extends Fields>(fields: F): FieldTable<F>;
 export function fieldTable(fields: Fields): FieldTable<Fields> {
   const entries = Object.entries(fields);
