@@ -138,7 +138,7 @@ test('a data folder lost under load is restored with all data acknowledged befor
   );
   await waitFor(() => acknowledged.length >= 20, { timeoutMs: 30_000 });
   await killWhen(marquee('backup', '--to', to), join(to, 'media'), 'the backup has begun');
-  await refused(/there is no whole backup here/, 'backup', 'verify', '--from', to);
+  await refused(/no complete backup found/, 'backup', 'verify', '--from', to);
   const before = [...acknowledged];
   await done('backup', '--to', to);
   isOver = true;
@@ -154,7 +154,7 @@ test('a data folder lost under load is restored with all data acknowledged befor
   await refused(/secret key not found/, 'restore', '--from', to);
   await copyFile(join(folder, 'secret.key'), join(dataDir, 'secret.key'));
   await killWhen(marquee('restore', '--from', to), join(dataDir, 'media', 'w'), 'media come back');
-  await assert.rejects(start(), /broken off: type marquee restore again/);
+  await assert.rejects(start(), /interrupted: run marquee restore again/);
   await done('restore', '--from', to);
   await refused(/the database is not empty/, 'restore', '--from', to);
 

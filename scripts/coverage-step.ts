@@ -25,7 +25,7 @@ export function contractCoverageStep(): Step {
       );
       rmSync(folder, { recursive: true });
       const missing = promised().filter((name) => !seen.has(name));
-      return missing.length === 0 ? null : `: no test brings about ${missing.join(', ')}`;
+      return missing.length === 0 ? null : `: no test causes ${missing.join(', ')}`;
     },
   };
 }

@@ -19,8 +19,8 @@ export const NODE_BINARIES = {
 /** @returns why this binary must not run, or null. */
 export function refuseNode(path, system = `${process.platform} ${process.arch}`) {
   const wanted = NODE_BINARIES.sha256[system];
-  if (wanted === undefined) return `there is no Node ${NODE_BINARIES.version} that we know for ${system}`;
+  if (wanted === undefined) return `Node ${NODE_BINARIES.version} is not available for ${system}`;
   const found = createHash('sha256').update(readFileSync(path)).digest('hex');
   if (found === wanted) return null;
-  return `${path} is not the Node ${NODE_BINARIES.version} that was published (SHA-256 ${found}); delete node_modules and try again`;
+  return `${path} is not the published Node ${NODE_BINARIES.version} (SHA-256 ${found}); delete node_modules and try again`;
 }

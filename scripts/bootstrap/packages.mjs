@@ -48,8 +48,8 @@ function finishInstall() {
   if (!existsSync(nodePath())) {
     if (ignoresScripts()) {
       throw new Stop(
-        'npm is set to run no install scripts (ignore-scripts), and the package node brings Node 26 by one; ' +
-          'its checksum is compared afterwards. To run this one script, type: ' +
+        'npm does not run install scripts (ignore-scripts), but the package node needs one to install Node 26; ' +
+          'the checksum of Node is verified afterwards. To run only this script: ' +
           'npm rebuild node --ignore-scripts=false --foreground-scripts',
       );
     }

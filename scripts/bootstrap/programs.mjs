@@ -68,7 +68,7 @@ export function ensureSandbox() {
   install(
     'bubblewrap',
     { apt: ['bubblewrap'], dnf: ['bubblewrap'] },
-    'no bubblewrap, in which ffmpeg cannot read but its input when a file takes it over',
+    'bubblewrap, the sandbox of ffmpeg, is not installed',
   );
   stamp(SANDBOX_STAMP, 'tried');
   if (find(['bwrap']) !== undefined) return;
@@ -81,7 +81,7 @@ export function ensureChromium(env) {
   const found = find(names);
   if (found !== undefined && (env.CHROMIUM_PATH || find([HEADLESS]) || stamped(CHROMIUM_STAMP, 'tried')))
     return found;
-  install(HEADLESS, { apt: [HEADLESS] }, 'no Chromium without windows for the tests');
+  install(HEADLESS, { apt: [HEADLESS] }, 'no headless Chromium for the tests');
   stamp(CHROMIUM_STAMP, 'tried');
   if (find(names) === undefined) {
     const packages = { apt: ['chromium'], dnf: ['chromium'], brew: ['--cask', 'chromium'] };
@@ -133,11 +133,11 @@ export function ensureJanus(env) {
   if (process.platform !== 'linux' || wanted === 'mesh' || find([name]) !== undefined) return;
   if (stamped(JANUS_STAMP, 'tried')) return;
   const packages = { apt: ['janus', 'janus-tools'] };
-  const use = isLivekit ? 'records rooms' : 'carries rooms of more than four people';
-  install('janus', packages, `no Janus, which ${use}`, 'janus');
+  const use = isLivekit ? 'records rooms' : 'is required for rooms with more than four people';
+  install('janus', packages, `Janus is not installed, which ${use}`, 'janus');
   stamp(JANUS_STAMP, 'tried');
   if (find([name]) !== undefined) return;
-  const lack = isLivekit ? 'rooms are not recorded' : 'rooms hold four people at most';
+  const lack = isLivekit ? 'rooms are not recorded' : 'rooms are limited to four people';
   process.stderr.write(`marquee: ${lack}; ${advice('janus')}\n`);
 }
 
@@ -156,9 +156,9 @@ export function ensureTurnServer() {
  */
 export function ensureLoadGenerator() {
   if (find(['wrk']) !== undefined) return;
-  install('wrk', { apt: ['wrk'], brew: ['wrk'] }, 'no wrk, the load generator of the benches');
+  install('wrk', { apt: ['wrk'], brew: ['wrk'] }, 'no wrk, the load generator of the benchmarks');
   if (find(['wrk']) === undefined) {
-    process.stderr.write(`marquee: the benches use slower clients; ${advice('wrk')}\n`);
+    process.stderr.write(`marquee: the benchmarks use slower clients; ${advice('wrk')}\n`);
   }
 }
 
@@ -217,7 +217,7 @@ exit $code`;
 function advice(name) {
   const tool = manager();
   const sudo = tool === 'brew' || process.getuid?.() === 0 ? '' : 'sudo ';
-  return tool === undefined ? `install ${name}` : `type: ${sudo}${tool} install ${name}`;
+  return tool === undefined ? `install ${name}` : `run: ${sudo}${tool} install ${name}`;
 }
 
 /**

@@ -132,7 +132,7 @@ function typeOf({ table, column, type, nullable, filled }: Column, lists: Lists)
 function valueType(table: string, column: string, type: string): string {
   if (type === 'jsonb' || type === 'json') return `JsonColumns['${table}']['${column}']`;
   const element = TYPES[type.replace(/\[\]$/, '')];
-  if (element === undefined) throw new Error(`${table}.${column} is ${type}: say its type in TYPES`);
+  if (element === undefined) throw new Error(`${table}.${column} is ${type}: add its type to TYPES`);
   return type.endsWith('[]') ? `${element}[]` : element;
 }
 

@@ -236,7 +236,7 @@ describe('obstacles are reported in one line', () => {
       await writeFile(manifest(), text.replace('"format": 1', '"format": 2'));
       await refused(run(restore()), /the manifest of .* is corrupt or was written by another version/);
       await writeFile(manifest(), text);
-      await refused(run(['restore', '--from', join(folder, 'nothing')]), /there is no whole backup here/);
+      await refused(run(['restore', '--from', join(folder, 'nothing')]), /no complete backup found/);
       assert.deepEqual(await readdir(dataDir), ['instance.lock']);
       const tables = await database.sql`select from pg_tables where schemaname = 'public'`;
       assert.equal(tables.length, 0);
@@ -255,7 +255,7 @@ describe('obstacles are reported in one line', () => {
       assert.deepEqual([found.code, found.stderr], [1, '']);
       assert.match(found.stdout, /public\.stream\.copy\.zst is damaged/);
       await refused(run(restore()), /public\.stream\.copy\.zst is damaged/);
-      await refused(run(['account', 'list']), /was broken off: type marquee restore again/);
+      await refused(run(['account', 'list']), /was interrupted: run marquee restore again/);
       await writeFile(
         stream,
         zstdCompressSync(Buffer.concat([zstdDecompressSync(bytes), Buffer.from('no row\n')])),

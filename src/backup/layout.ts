@@ -72,7 +72,7 @@ function parseAs<T extends TSchema>(schema: T, source: string, what: string): St
 }
 
 export const parseMediaFile = (line: string, id: string) =>
-  parseAs(MediaFile, line, `the list of media of ${id}`);
+  parseAs(MediaFile, line, `the media list of ${id}`);
 
 export async function writeManifest(target: BlobStore, manifest: Manifest): Promise<void> {
   await target.put(manifestKey(manifest.id), JSON.stringify(manifest, null, 1), 'application/json');
@@ -100,10 +100,10 @@ export async function listBackups(target: BlobStore): Promise<{ whole: string[];
 export async function readManifest(target: BlobStore, id?: string): Promise<Manifest> {
   const { whole } = await listBackups(target);
   const wanted = id ?? whole.at(-1);
-  if (wanted === undefined) throw new Error('there is no whole backup here');
-  if (!whole.includes(wanted)) throw new Error(`there is no whole backup ${wanted} here`);
+  if (wanted === undefined) throw new Error('no complete backup found');
+  if (!whole.includes(wanted)) throw new Error(`no complete backup ${wanted} found`);
   const file = await target.open(manifestKey(wanted));
-  if (file === null) throw new Error(`there is no whole backup ${wanted} here`);
+  if (file === null) throw new Error(`no complete backup ${wanted} found`);
   return parseAs(Manifest, await text(file.body), `the manifest of ${wanted}`);
 }
 

@@ -13,6 +13,6 @@ export async function nextSequence(tx: Tx, table: Numbered, id: string): Promise
     update ${sql.table(table)} set event_sequence = event_sequence + 1 where id = ${id}
     returning event_sequence`.execute(tx);
   const [row] = rows;
-  if (row === undefined) throw new Error(`there is no ${table} ${id} to number an event of`);
+  if (row === undefined) throw new Error(`cannot number an event: ${table} ${id} not found`);
   return row.event_sequence;
 }

@@ -46,7 +46,7 @@ export function oneOf<T extends string>(values: Values, name: string, known: rea
   const value = optional(values, name);
   if (value === undefined) return undefined;
   const found = known.find((one) => one === value);
-  if (found === undefined) throw new UsageError(`--${name} is one of ${known.join(', ')}`);
+  if (found === undefined) throw new UsageError(`--${name} must be one of ${known.join(', ')}`);
   return found;
 }
 

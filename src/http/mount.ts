@@ -148,7 +148,7 @@ export function mountMethodNotAllowed(app: FastifyInstance, method: string, path
     method,
     url: routerPath(path),
     config: { unroutable: true },
-    handler: () => Promise.reject(new Error(`${method} ${path} must have been refused`)),
+    handler: () => Promise.reject(new Error(`${method} ${path} must have been rejected`)),
   });
 }
 

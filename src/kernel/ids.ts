@@ -90,7 +90,7 @@ const MAX_MS = 2 ** 48 - 1;
 
 /** @throws {RangeError} when `ms` is not a number. */
 function wholeMs(ms: number): number {
-  if (Number.isNaN(ms)) throw new RangeError('there is no id of no time');
+  if (Number.isNaN(ms)) throw new RangeError('the time of an ID must be a number');
   return Math.floor(Math.min(Math.max(ms, 0), MAX_MS));
 }
 

@@ -53,7 +53,7 @@ const RTSP_PORTS = { rtsp: 554, rtsps: 322 } as const;
 /** @returns why the text is no such address, in words for its sender. */
 export function parsePullUrl(text: string): PullUrl | string {
   if (text.length > MAX_PULL_URL_LENGTH) return `it is longer than ${MAX_PULL_URL_LENGTH} characters`;
-  if (!/^[\x21-\x7e]*$/.test(text) || text.includes('\\')) return 'it has characters that an address has not';
+  if (!/^[\x21-\x7e]*$/.test(text) || text.includes('\\')) return 'it contains invalid characters';
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme === 'https') return hls(text);
   if (scheme === 'rtmp' || scheme === 'rtmps') return rtmp(text, scheme);
@@ -108,7 +108,7 @@ function rtmp(text: string, scheme: 'rtmp' | 'rtmps'): RtmpUrl | string {
   if (parts.credentials !== null) return 'a user name in an RTMP URL is not supported';
   const cut = parts.path.lastIndexOf('/');
   const name = `${parts.path.slice(cut + 1)}${parts.search}`;
-  if (cut < 1 || parts.path.length === cut + 1) return 'it must name an application and a stream';
+  if (cut < 1 || parts.path.length === cut + 1) return 'it must contain an application and a stream';
   const server = parsePushUrl(`${scheme}://${parts.authority}${parts.path.slice(0, cut)}`);
   if (typeof server === 'string') return server;
   return { scheme, server, name, guarded: server.guarded, shown: parts.shown };
@@ -135,9 +135,9 @@ function rtsp(text: string, scheme: 'rtsp' | 'rtsps'): RtspUrl | string {
   const { credentials, authority, path, search, shown } = parts;
   const portText = /:(\d{1,5})$/.exec(authority)?.[1];
   const port = portText === undefined ? RTSP_PORTS[scheme] : Number(portText);
-  if (port < 1 || port > 65_535) return 'its port is none';
+  if (port < 1 || port > 65_535) return 'its port is invalid';
   const guarded = `https://${authority}/`;
-  if (!URL.canParse(guarded)) return 'it names no server';
+  if (!URL.canParse(guarded)) return 'it has no host';
   const url = `${scheme}://${authority}${path}${search}`;
   return { scheme, url, port, credentials, shown, guarded };
 }

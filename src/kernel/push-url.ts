@@ -22,18 +22,19 @@ const KEY_BYTES = new Set(['16', '24', '32']);
 /** @returns why the text is no such address, in words for its sender. */
 export function parsePushUrl(text: string): PushUrl | string {
   if (text.length > MAX_PUSH_URL_LENGTH) return `it is longer than ${MAX_PUSH_URL_LENGTH} characters`;
-  if (!/^[\x21-\x7e]*$/.test(text)) return 'it has characters that an address has not';
+  if (!/^[\x21-\x7e]*$/.test(text)) return 'it contains invalid characters';
   const [, schemeText = '', authority = '', path = '', search = ''] = FORM.exec(text) ?? [];
   const scheme = schemeOf(schemeText);
   if (scheme === null)
     return 'it must start with rtmp://, rtmps:// or srt:// and contain a host but no user name';
   const [, host = '', portText] = AUTHORITY.exec(authority) ?? [];
-  if (host === '') return 'it names no server';
+  if (host === '') return 'it has no host';
   const port = portText === undefined ? DEFAULT_PORTS[scheme] : Number(portText);
-  if (port < 1 || port > 65_535) return scheme === 'srt' ? 'it must name a port' : 'its port is none';
+  if (port < 1 || port > 65_535) return scheme === 'srt' ? 'it must contain a port' : 'its port is invalid';
   const app = `${path.replace(/^\/+|\/+$/g, '')}${search}`;
   const query = new URLSearchParams(search);
-  const wrong = scheme === 'srt' ? srtFault(path, query) : app === '' ? 'it must name an application' : null;
+  const wrong =
+    scheme === 'srt' ? srtFault(path, query) : app === '' ? 'it must contain an application' : null;
   if (wrong !== null) return wrong;
   const guarded = `https://${authority}/`;
   return { scheme, host: host.toLowerCase(), port, app: scheme === 'srt' ? '' : app, query, guarded };

@@ -55,7 +55,7 @@ function positive(values: Values, name: string): number | undefined {
   if (value === undefined) return undefined;
   const number = Number(value);
   if (!Number.isSafeInteger(number) || number < 1)
-    throw new UsageError(`--${name} is a positive whole number`);
+    throw new UsageError(`--${name} must be a positive whole number`);
   return number;
 }
 

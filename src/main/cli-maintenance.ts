@@ -45,7 +45,7 @@ async function fingerprintOf(config: Config): Promise<string> {
 function keepOf(values: Values): number | undefined {
   const value = optional(values, 'keep');
   if (value !== undefined && !/^[1-9][0-9]{0,5}$/.test(value)) {
-    throw new UsageError('--keep is a positive whole number');
+    throw new UsageError('--keep must be a positive whole number');
   }
   return value === undefined ? undefined : Number(value);
 }
@@ -118,7 +118,7 @@ const doctor: MaintenanceCommand = {
   usage: 'doctor',
   refused: (reason) =>
     toCheckReport([
-      problem('configuration', reason, 'correct it (README.md#configuration) and run marquee doctor again'),
+      problem('configuration', reason, 'correct it (docs/configuration.md) and run marquee doctor again'),
     ]),
   async run(config, _values, closers) {
     // Loaded only here, with all that it looks at.

@@ -54,7 +54,7 @@ test('rejections are reported in one line, and the usage is part of that of the 
     refused([...reply, 'Hello'], 1, /^marquee: [^\n]*not found[^\n]*\n$/),
     refused([...reply, ' '], 1, /^marquee: [^\n]*\(message\)\n$/),
     refused(['support', 'show'], 2, /--id is required/),
-    refused(['support', 'list', '--status', 'NEW'], 2, /--status is one of OPEN/),
+    refused(['support', 'list', '--status', 'NEW'], 2, /--status must be one of OPEN/),
   ]);
   assert.match(
     await marquee('--help'),

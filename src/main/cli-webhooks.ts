@@ -206,7 +206,7 @@ function warn(text: string): void {
 const triggerCommand: RemoteCommand = {
   usage: 'webhook trigger TYPE [--payload JSON] [--url https://video.example.com] [--key pk_…]',
   async run(config, values, [type, ...more]) {
-    if (type === undefined || more.length > 0) throw new UsageError('name one event type');
+    if (type === undefined || more.length > 0) throw new UsageError('one event type is required');
     const remote = remoteOf(config, values);
     const given = optional(values, 'payload');
     const payload = given === undefined ? undefined : parseObject(given);

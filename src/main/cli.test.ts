@@ -256,7 +256,7 @@ describe('rejected commands', { concurrency: 4 }, () => {
   const misuses: [args: string[], message: RegExp][] = [
     [['account', 'explode'], /unknown command "account explode"/],
     [['account', 'create'], /--email is required/],
-    [['key', 'create', '--account', 'a@b.c', '--scope', 'GOD'], /--scope is one of READ_ONLY/],
+    [['key', 'create', '--account', 'a@b.c', '--scope', 'GOD'], /--scope must be one of READ_ONLY/],
   ];
   for (const [args, message] of misuses) {
     test(`${args.join(' ').slice(0, 60)}: the usage, exit status 2`, async () => {

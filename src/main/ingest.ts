@@ -42,7 +42,7 @@ export function createIngestHooks({ signals, live, recorder, restreams, simulato
       recorder.publishesChanged();
       restreams.publishesChanged();
       signals.mediaChanged(session).catch((error: unknown) => {
-        log.warn({ err: error, streamId: session.streamId }, 'what is published could not be written');
+        log.warn({ err: error, streamId: session.streamId }, 'a publish session could not be stored');
       });
     },
 
@@ -61,7 +61,7 @@ export function createIngestHooks({ signals, live, recorder, restreams, simulato
 export function onPublishRejected({ signals, log }: Pick<Deps, 'signals' | 'log'>): IngestHooks['onRefused'] {
   return async (session, issue) => {
     await signals.publishRejected(session, issue).catch((error: unknown) => {
-      log.error({ err: error, streamId: session.streamId }, 'why a publish was refused could not be written');
+      log.error({ err: error, streamId: session.streamId }, 'the rejection of a publish could not be stored');
     });
   };
 }
@@ -88,7 +88,7 @@ export function reportHealth({
     const health = { ...measured, issues };
     healthSeries.add(streamId, health);
     signals.reportHealth(streamId, health).catch((error: unknown) => {
-      log.warn({ err: error, streamId }, 'the health of a signal could not be written');
+      log.warn({ err: error, streamId }, 'the health of a signal could not be stored');
     });
   };
 }

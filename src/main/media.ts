@@ -96,7 +96,7 @@ function hardwareOf({ hardware, log }: Container): () => LiveHardware | null {
     (live) => {
       found = live;
     },
-    (error: unknown) => log.error({ err: error }, 'encoders in hardware could not be tried out'),
+    (error: unknown) => log.error({ err: error }, 'hardware encoders could not be tested'),
   );
   return () => found;
 }

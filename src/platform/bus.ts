@@ -46,7 +46,7 @@ export async function createBus(sql: Sql, log: Logger): Promise<Bus> {
         await sql`select pg_notify(${CHANNEL}, message) from unnest(${messages}::text[]) message`;
       }
     } catch (error) {
-      log.warn({ err: error }, 'a hint to the other processes was lost');
+      log.warn({ err: error }, 'a notification to the other processes was lost');
     } finally {
       // Reset in the same turn as the last check of `pending`, so that no hint is missed in between.
       flushing = null;

@@ -51,7 +51,8 @@ export function createMailer(url: string, from: string): Mailer {
         });
       } catch (error) {
         const status = rejectionStatusOf(error);
-        if (status !== null) throw new EmailRejectedError(`the server answered ${status}`, { cause: error });
+        if (status !== null)
+          throw new EmailRejectedError(`the server returned status ${status}`, { cause: error });
         throw error;
       }
     },

@@ -38,7 +38,7 @@ export function createMetrics(): Metrics {
   const registers = [registry];
   const requests = new Histogram({
     name: 'marquee_http_request_duration_seconds',
-    help: 'Answered requests by operation.',
+    help: 'Completed requests by operation.',
     labelNames: ['operation', 'method', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
     registers,

@@ -41,7 +41,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
     if (running >= concurrency) {
       if (waiting.length >= queueMax) {
         throw new AppError('SERVICE_UNAVAILABLE', {
-          internal: 'too many passwords wait to be checked',
+          internal: 'too many password checks are waiting',
         });
       }
       // A finished call passes its slot to the next, so `running` does not change.

@@ -44,7 +44,7 @@ export async function openRedis({ url, log }: { url: string; log: Logger }): Pro
   let up = false;
   client.on('ready', () => {
     up = true;
-    log.info({ host, port }, 'the counter store answers');
+    log.info({ host, port }, 'the counter store is available again');
   });
   const lost = (error: Error | undefined) => {
     if (up)
@@ -53,7 +53,7 @@ export async function openRedis({ url, log }: { url: string; log: Logger }): Pro
   };
   client.on('close', () => lost(undefined));
   // The library writes each failed attempt to the console if there is no listener.
-  client.on('error', (error) => log.debug({ err: error, host, port }, 'the counter store does not answer'));
+  client.on('error', (error) => log.debug({ err: error, host, port }, 'the counter store does not respond'));
 
   await firstAnswer(client, log);
   return {
@@ -79,7 +79,7 @@ export async function openRedis({ url, log }: { url: string; log: Logger }): Pro
 /** Rejects after 80 ms, unless the answer had arrived and only this process was too busy to read it. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => setImmediate(late.reject, new Error('no answer in time')), ANSWER_MS);
+  const timer = setTimeout(() => setImmediate(late.reject, new Error('no response in time')), ANSWER_MS);
   try {
     return await Promise.race([answer, late.promise]);
   } finally {

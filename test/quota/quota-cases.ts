@@ -96,7 +96,7 @@ const broadcasts: QuotaCase = {
 const encoders: QuotaCase = {
   name: 'a publish, and POST /bridges',
   plan: 'FREE',
-  refusals: ['QUOTA_EXCEEDED', 'the plan allows no further encoder'],
+  refusals: ['QUOTA_EXCEEDED', 'the encoder limit of the plan is reached'],
   async fill(customer) {
     const [first = '', ...others] = await streams(customer, CONCURRENT_REQUESTS + 1);
     const [one, other] = customer.nodes;

@@ -79,7 +79,7 @@ export function createRoomGuests(deps: RoomDeps & { log: Logger }): BridgePartic
         try {
           await changeLocked(deps, { workspaceId: null, roomId }, (told, room) => leave(told, room, id));
         } catch (error) {
-          log.error({ err: error, roomId }, 'a stream could not be taken out of a room');
+          log.error({ err: error, roomId }, 'a stream could not be removed from a room');
         }
       }
     },

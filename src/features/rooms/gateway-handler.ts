@@ -26,7 +26,7 @@ export function createMessageHandler(
 function wordsOf({ log }: Deps, error: unknown): { code: string; message: string } {
   if (error instanceof AppError) return { code: error.code, message: error.message };
   if (error instanceof InvalidSignalError) return { code: 'BAD_SIGNAL', message: error.message };
-  log.error({ err: error }, 'a message of somebody in a room failed');
+  log.error({ err: error }, 'a message of a participant failed');
   return { code: 'INTERNAL_ERROR', message: 'Internal server error.' };
 }
 

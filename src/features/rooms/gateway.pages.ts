@@ -82,7 +82,7 @@ class RoomGateway {
     const entering = this.#enter(connection, request).catch((error: unknown) => {
       this.#deps.log.error(
         { err: error, roomId: request.params.roomId },
-        'somebody could not come into a room',
+        'a participant could not join a room',
       );
       connection.close('FAILED');
     });
@@ -170,7 +170,7 @@ class RoomGateway {
       const what = connection.hasLeft ? entrance.leave : entrance.lose;
       await what(row.room_id, row.id, connection.id);
     } catch (error) {
-      this.#deps.log.warn({ err: error, roomId: row.room_id }, 'a lost connection could not be noted');
+      this.#deps.log.warn({ err: error, roomId: row.room_id }, 'a lost connection could not be stored');
     }
     void room?.refresh();
   }
@@ -188,7 +188,7 @@ class RoomGateway {
       if (row?.state !== 'ACTIVE' || row.disconnected_since !== null)
         await engine.removeParticipant(ref, identity);
     } catch (error) {
-      log.warn({ err: error, roomId }, 'whoever has joined the media server was not looked at');
+      log.warn({ err: error, roomId }, 'the participants of the media server could not be checked');
     }
   }
 

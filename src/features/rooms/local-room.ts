@@ -317,7 +317,7 @@ export class LocalRoom {
       } catch (error) {
         this.#ref = null;
         connection.isEngineDown = true;
-        log.warn({ err: error, roomId: this.id }, 'the engine does not take somebody');
+        log.warn({ err: error, roomId: this.id }, 'the engine rejected a participant');
         connection.send({ type: 'engine', state: 'down' });
       }
     });

@@ -60,12 +60,12 @@ export function createNodeHeartbeat(
   const tick = () => {
     ticks += 1;
     if (open.size === 0 && rooms.size === 0) return pause();
-    if (ticks % HEARTBEAT === 0) run(heartbeat, 'the node could not say that it lives');
+    if (ticks % HEARTBEAT === 0) run(heartbeat, 'the heartbeat of the node failed');
     if (ticks % POLL === 0) run(poll, 'rooms could not be read');
     if (ticks % PING === 0) for (const connection of open) connection.beat();
     if (clock.ms() - reconciledMs < RECONCILE_MS) return;
     reconciledMs = clock.ms();
-    run(reconcile, 'the engine could not be asked who is there');
+    run(reconcile, 'the participants could not be read from the engine');
   };
   const pause = () => {
     clearInterval(timer);
@@ -91,7 +91,7 @@ export function createNodeHeartbeat(
           bus.publish(ROOM_TOPIC, id);
         await participants.removeNode(db, relay.nodeId);
       } catch (error) {
-        log.warn({ err: error }, 'the seats of this node are kept until others miss it');
+        log.warn({ err: error }, 'the participants of this node remain until its heartbeat expires');
       }
     },
   };

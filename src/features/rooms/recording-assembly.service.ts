@@ -74,8 +74,7 @@ async function outcomeOf(
   } catch (error) {
     if (run.signal.aborted) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskError(error))
-      throw new JobDeferredError('no space is left for a recording', FULL_DISK_PAUSE_SEC);
+    if (isDiskError(error)) throw new JobDeferredError('no disk space for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, recordingId: row.id }, 'a recording of a room could not be composed');
     return { code: 'INTERNAL', message: 'The recording of the room could not be composed.' };

@@ -79,7 +79,9 @@ export function createRoomRelay({ db, bus, clock, log }: Deps): RoomRelay {
     if (room === undefined) return;
     room.isDirty = true;
     room.reading ??= read(roomId, room)
-      .catch((error: unknown) => log.warn({ err: error, roomId }, 'messages of other nodes were not read'))
+      .catch((error: unknown) =>
+        log.warn({ err: error, roomId }, 'messages of other nodes could not be read'),
+      )
       .finally(() => {
         room.reading = null;
         if (room.isDirty) look(roomId);

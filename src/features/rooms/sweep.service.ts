@@ -50,7 +50,7 @@ export function createRoomSweep(deps: RoomDeps & { log: Logger }): RoomSweep {
             settle(told, locked, room),
           );
         } catch (error) {
-          log.error({ err: error, roomId: room.id }, 'a room could not be brought up to date');
+          log.error({ err: error, roomId: room.id }, 'a room could not be updated');
         }
       }
     },

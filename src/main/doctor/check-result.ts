@@ -48,10 +48,10 @@ export function compareClocks(check: string, whose: string, here: number, there:
   const off = Math.abs(here - there);
   const seconds = Math.round(off / 1000);
   const remedy = 'synchronize the clocks of all machines with chrony, systemd-timesyncd or the host';
-  const text = `the clock here and that of ${whose} differ by ${seconds} s`;
+  const text = `the clocks of this machine and of ${whose} differ by ${seconds} s`;
   if (off > FAR_OFF_MS) return problem(check, text, remedy);
   if (off > OFF_MS) return warning(check, text, remedy);
-  return ok(check, `the clock agrees with that of ${whose}`);
+  return ok(check, `the clock matches that of ${whose}`);
 }
 
 const SOON_MS = 14 * 86_400_000;
@@ -68,5 +68,5 @@ export function checkCertificateExpiry(
   const remedy = 'renew it, and check why automatic renewal failed';
   if (left <= 0) return problem(check, `${whose} has expired on ${day}`, remedy);
   if (left < SOON_MS) return warning(check, `${whose} expires on ${day}`, remedy);
-  return ok(check, `${whose} is good until ${day}`);
+  return ok(check, `${whose} is valid until ${day}`);
 }

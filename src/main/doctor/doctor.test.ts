@@ -189,9 +189,9 @@ test('what encodes is named, and what of the configuration nothing here does', a
   });
 });
 
-test('a database of another version, and one whose restore was broken off', async () => {
+test('a database of another version, and one whose restore was interrupted', async () => {
   const { sql } = database;
-  // Nothing of the machine is looked at.
+  // Skips the checks of the machine.
   const quick = { ROLES: 'api', ROOMS_ENGINE: 'mesh' };
   await sql`insert into migration (name) values ('9999_later.sql')`;
   const newer = await doctor(quick);
@@ -205,7 +205,7 @@ test('a database of another version, and one whose restore was broken off', asyn
     migrations: /^PROBLEM the database is newer than this program: it has 9999_later\.sql/,
   });
   assertFound(older, { migrations: /^WARNING 1 migrations are not applied yet/ });
-  assertFound(half, { migrations: /^PROBLEM a restore into this database was broken off/ });
+  assertFound(half, { migrations: /^PROBLEM a restore into this database was interrupted/ });
   assert.deepEqual([newer.code, older.code, half.code], [1, 0, 1]);
 });
 
@@ -227,10 +227,10 @@ test('clocks that differ and certificates that end, also of the address of a pla
     site.close();
   });
   assertFound(running, {
-    'site-clock': /^PROBLEM the clock here and that of http:\/\/localhost:\d+ differ by 36\d\d s/,
+    'site-clock': /^PROBLEM the clocks of this machine and of http:\/\/localhost:\d+ differ by 36\d\d s/,
     site: /^PROBLEM .*\/healthz returned 502/,
     ports: /PROBLEM the platform is running, but port \d+ does not respond/,
-    'rtmps-certificate': /^OK .* is good until \d{4}-/,
+    'rtmps-certificate': /^OK .* is valid until \d{4}-/,
   });
   const clock = new TestClock(new Date(systemClock.ms() + 20_000 * hour).toISOString());
   const later = await runChecks(loadConfig({ ...base, ...files, ...rtmps }), clock, []);

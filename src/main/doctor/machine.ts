@@ -30,7 +30,6 @@ import {
   warning,
 } from './check-result.ts';
 
-const GUIDE = 'docs/guides/operations.md';
 const REACH_MS = 3000;
 const GIB = 2 ** 30;
 const OTHERS = 0o077;
@@ -48,7 +47,7 @@ const folder: Check = async ({ config }) => {
   const { bavail, blocks, bsize } = await statfs(dir);
   const [free, kept] = [bavail * bsize, reservedBytes(blocks * bsize, reserve)];
   const text = `${(free / GIB).toFixed(1)} GiB are free on the disk of ${dir}`;
-  const remedy = `free up space or use a larger disk (${GUIDE}#a-full-disk)`;
+  const remedy = 'free up space or use a larger disk (docs/guides/operations.md#a-full-disk)';
   const found = [ok('data-folder', `${dir} can be written to`)];
   if (free <= kept) return [...found, problem('disk', `${text}: new files are rejected`, remedy)];
   if (free < 3 * kept) return [...found, warning('disk', text, remedy)];
@@ -81,7 +80,7 @@ const tools: Check = async ({ config, clock }) => {
   } catch (error) {
     return [problem('ffmpeg', reasonOf(error), 'install ffmpeg 5.1 or later, or set FFMPEG_PATH')];
   }
-  const remedy = `install bubblewrap and allow it to create namespaces (${GUIDE}#sandbox)`;
+  const remedy = 'install bubblewrap and allow it to create namespaces (docs/guides/operations.md#sandbox)';
   const guard = createGuardCheck(config);
   try {
     const { weakness } = await guard();
@@ -95,13 +94,12 @@ const tools: Check = async ({ config, clock }) => {
   return [...found, ...encoderFindings(config, info, encoding)];
 };
 
-const PROCESSING = 'docs/guides/processing.md';
-
 function encoderFindings(config: Config, info: FfmpegInfo, found: HardwareProbeResult): CheckResult[] {
   const names = codecEncoders(config, info, found).map(({ codec, encoder }) => `${codec} by ${encoder}`);
   const lacking = missingCodecs(config, info, found);
-  const build = `install an ffmpeg with libx265 and libsvtav1, or remove them from VIDEO_CODECS (${PROCESSING}#hevc-and-av1)`;
-  const driver = `see ${PROCESSING}#hardware`;
+  const build =
+    'install an ffmpeg with libx265 and libsvtav1, or remove them from VIDEO_CODECS (docs/guides/processing.md#hevc-and-av1)';
+  const driver = 'see docs/guides/processing.md#hardware';
   return [
     ok('encoders', `videos are encoded as ${names.join(', ')}`),
     ...lacking.map((codec) =>
@@ -117,7 +115,7 @@ const rooms: Check = async ({ config }) => {
   const remedy = 'see docs/guides/room-engines.md, or set ROOMS_ENGINE';
   try {
     const { name, lack } = await selectRoomEngine(config);
-    if (lack === null) return [ok('rooms', `rooms are carried by ${name}`)];
+    if (lack === null) return [ok('rooms', `the room engine is ${name}`)];
     return [warning('rooms', `rooms are limited to four people: ${lack}`, remedy)];
   } catch (error) {
     return [problem('rooms', reasonOf(error), remedy)];
@@ -153,8 +151,8 @@ async function assertFreePorts(config: Config): Promise<void> {
 async function answering(host: string, port: number): Promise<CheckResult> {
   const here = host === '0.0.0.0' || host === '::' ? 'localhost' : host;
   return isReachable({ host: here, port, timeoutMs: REACH_MS }).then(
-    () => ok('ports', `port ${port} answers`),
-    () => problem('ports', `the platform is running, but port ${port} does not respond`, 'look into its log'),
+    () => ok('ports', `port ${port} responds`),
+    () => problem('ports', `the platform is running, but port ${port} does not respond`, 'check its log'),
   );
 }
 
@@ -166,7 +164,7 @@ const certificate: Check = async ({ config, clock }) => {
     const ends = Date.parse(new X509Certificate(await readFile(file)).validTo);
     return [checkCertificateExpiry('rtmps-certificate', `the certificate in ${file}`, ends, clock)];
   } catch (error) {
-    return [problem('rtmps-certificate', reasonOf(error), `see ${GUIDE}#rtmps`)];
+    return [problem('rtmps-certificate', reasonOf(error), 'see docs/guides/operations.md#rtmps')];
   }
 };
 
@@ -176,14 +174,15 @@ const settings: Check = async ({ config }) => {
   const isPublic = hostname !== 'localhost' && hostname !== '127.0.0.1';
   const found: CheckResult[] = [];
   if (isPublic && protocol === 'http:') {
-    const remedy = `use a TLS proxy (${GUIDE}#running-it) and set PUBLIC_URL to its https URL`;
+    const remedy =
+      'use a TLS proxy (docs/guides/operations.md#run-the-platform) and set PUBLIC_URL to its https URL';
     found.push(
       warning('public-url', `${config.PUBLIC_URL} has no TLS: passwords can be intercepted`, remedy),
     );
   }
   if (protocol === 'https:' && config.TRUST_PROXY === false) {
     const remedy = 'set TRUST_PROXY to the number of proxies in front';
-    found.push(warning('trust-proxy', 'limits count the proxy as one and the same visitor', remedy));
+    found.push(warning('trust-proxy', 'rate limits count all clients as one: the proxy', remedy));
   }
   if (isPublic && config.SMTP_URL === undefined) {
     const text = 'SMTP_URL is not set: no emails are sent, including email verification';
@@ -198,7 +197,7 @@ const settings: Check = async ({ config }) => {
       warning(
         'user',
         'the command runs as root',
-        `run the platform as a dedicated user (${GUIDE}#running-it)`,
+        'run the platform as a dedicated user (docs/guides/operations.md#run-the-platform)',
       ),
     );
   }

@@ -34,12 +34,12 @@ const database: Check = async ({ database: found, clock }) => {
     const state = await readDatabaseState(sql);
     const { majorVersion: major, isHalfRestored, pending, unknown } = state;
     const clocks = compareClocks('database-clock', 'the database', (sentMs + clock.ms()) / 2, state.timeMs);
-    const findings = [ok('database', `PostgreSQL ${major} answers`), clocks];
+    const findings = [ok('database', `PostgreSQL ${major} responds`), clocks];
     if (major < OLDEST_POSTGRES)
       findings.push(problem('database-version', `PostgreSQL ${major} is too old`, 'use version 15 or newer'));
     if (isHalfRestored) {
-      const text = 'a restore into this database was broken off';
-      return [...findings, problem('migrations', text, 'type marquee restore again')];
+      const text = 'a restore into this database was interrupted';
+      return [...findings, problem('migrations', text, 'run marquee restore again')];
     }
     return [...findings, judgeMigrations(pending, unknown)];
   } catch (error) {
@@ -66,7 +66,7 @@ const site: Check = async ({ config, clock, isRunning }) => {
   if (isIP(name) === 0) {
     try {
       const { address } = await dns.lookup(name);
-      findings.push(ok('dns', `${name} is ${address}`));
+      findings.push(ok('dns', `${name} resolves to ${address}`));
     } catch (error) {
       const remedy = `create an A or AAAA record for ${name}, or correct PUBLIC_URL`;
       return [problem('dns', `${name} of PUBLIC_URL cannot be resolved: ${reasonOf(error)}`, remedy)];
@@ -83,7 +83,7 @@ const site: Check = async ({ config, clock, isRunning }) => {
     if (timeMs !== null)
       findings.push(compareClocks('site-clock', origin, (sentMs + clock.ms()) / 2, timeMs));
     if (status !== 200) return [...findings, problem('site', `${origin}/healthz returned ${status}`, remedy)];
-    return [...findings, ok('site', `${origin} answers`)];
+    return [...findings, ok('site', `${origin} responds`)];
   } catch (error) {
     return [
       ...findings,
@@ -132,7 +132,7 @@ const counters: Check = async ({ config, clock }) => {
     }
     const there = Number(time[0]) * 1000;
     return [
-      ok('redis', 'the counter store answers'),
+      ok('redis', 'the counter store responds'),
       compareClocks('redis-clock', 'the counter store', clock.ms(), there),
     ];
   } finally {

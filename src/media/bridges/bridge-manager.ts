@@ -61,7 +61,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
         if (one.unwritten === report) one.unwritten = null;
       })
       .catch((error: unknown) => {
-        log.warn({ err: error, bridgeId: report.bridgeId }, 'how a bridge does could not be written');
+        log.warn({ err: error, bridgeId: report.bridgeId }, 'the state of a bridge could not be stored');
       });
   };
   const begin = (wanted: DesiredBridge) => {
@@ -96,7 +96,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
     ask: () => port.wanted(nodeId, options.rooms !== null),
     apply,
     leaseMs: BRIDGE_LEASE_MS,
-    what: 'which bridges are to run',
+    what: 'the bridges to run',
     log,
   });
   return {

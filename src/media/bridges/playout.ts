@@ -84,7 +84,7 @@ export class Playout {
     const isFrame = isFrameOf(type, payload);
     if (isFrame === null) return;
     const queue = this.#queueOf(lane, type);
-    if (queue.meter.add(1, payload.length) > 0) this.#fail('sends more frames a second than are read');
+    if (queue.meter.add(1, payload.length) > 0) this.#fail('sends more frames per second than supported');
     if (isFrame || type === FlvTagType.script) {
       const placed = isFrame ? this.#place(lane, stretch, type, timestamp) : this.#last;
       this.#hold(queue.push({ type, placed, payload }));
@@ -167,7 +167,7 @@ export class Playout {
     const { items, bytes, ms } = READ_BUDGETS.playoutQueue;
     const isFar = (added.at(-1)?.placed ?? 0) - this.#clockMs() > ms;
     if (this.#heldItems > items || this.#heldBytes > bytes || isFar) {
-      this.#fail('sends more than can be held');
+      this.#fail('sends more than can be buffered');
     }
   }
 

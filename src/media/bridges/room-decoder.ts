@@ -93,7 +93,7 @@ export class VideoDecoder {
     });
     this.#child = child;
     void child.exited.then(({ stderr }) => {
-      if (!this.#isStopped) log.warn({ stderr: stderr.slice(-300) }, 'the decoder of a camera has ended');
+      if (!this.#isStopped) log.warn({ stderr: stderr.slice(-300) }, 'the decoder of a camera ended');
       this.isBroken = true;
     });
   }

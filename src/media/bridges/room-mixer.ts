@@ -54,7 +54,7 @@ export async function startRoomMixer(
   }));
   let isStopped = false;
   const failed = child.exited.then(({ stderr }): never => {
-    if (!isStopped) log.warn({ stderr: stderr.slice(-500) }, 'the encoder of a room has ended');
+    if (!isStopped) log.warn({ stderr: stderr.slice(-500) }, 'the encoder of a room ended');
     throw new PushError('normal', 'The video of the room could not be encoded.');
   });
   failed.catch(() => {});

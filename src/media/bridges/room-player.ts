@@ -83,7 +83,7 @@ async function open(options: RoomPlayerOptions, seat: RoomParticipantHandle): Pr
   try {
     return await openRoomFeed({ linkFile, room, ...seat });
   } catch (error) {
-    log.debug({ err: error, room }, 'a stream could not be brought into a room');
+    log.debug({ err: error, room }, 'a stream could not be added to a room');
     return null;
   }
 }

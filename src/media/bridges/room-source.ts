@@ -187,7 +187,7 @@ class Stage {
       else this.#view = view;
     } catch (error) {
       // The room continues unchanged.
-      this.#options.log.warn({ err: error }, 'who is in a room could not be asked');
+      this.#options.log.warn({ err: error }, 'the participants of a room could not be read');
     }
   }
 

@@ -64,7 +64,7 @@ export function createHistoryKeeper(options: HistoryKeeperOptions): DvrRecorder 
         const finished = live.finished(streamId);
         if (lane.running !== null || finished === null) continue;
         lane.running = run(broadcast, lane, finished)
-          .catch((error: unknown) => log.warn({ err: error, streamId }, 'a live segment could not be kept'))
+          .catch((error: unknown) => log.warn({ err: error, streamId }, 'a live segment could not be stored'))
           .finally(() => {
             lane.running = null;
           });

@@ -60,7 +60,7 @@ export async function findHardware(search: HardwareSearch): Promise<HardwareProb
   for (const kind of HARDWARE_KINDS) {
     const found = await tryKind(search, kind);
     if (found.hardware !== null) return found;
-    search.log.info({ tried: found.refusals }, 'no encoder in hardware');
+    search.log.info({ tried: found.refusals }, 'no hardware encoder');
   }
   return NONE;
 }
@@ -139,13 +139,13 @@ function encoderArgsOf(kind: HardwareKind, task: HardwareTask): string[] {
  */
 function judge(told: string): string | null {
   const lines = told.split('\n').filter((line) => /^\d/.test(line));
-  if (lines.length !== FRAMES) return `${lines.length} of ${FRAMES} pictures came out`;
-  if (!/^#extradata 0:/m.test(told)) return 'it gives no header';
+  if (lines.length !== FRAMES) return `${lines.length} of ${FRAMES} frames were encoded`;
+  if (!/^#extradata 0:/m.test(told)) return 'it writes no header';
   const delays = lines.map((line) => {
     const [, dts, pts] = line.split(',');
     return Number(pts) - Number(dts);
   });
-  if (new Set(delays).size > 1) return 'it reorders pictures';
+  if (new Set(delays).size > 1) return 'it reorders frames';
   const keys = lines.flatMap((line, index) => (/F=0x0/.test(line) ? [] : [index]));
-  return keys.join() === `0,${FORCED}` ? null : 'its keyframes are not where they are asked for';
+  return keys.join() === `0,${FORCED}` ? null : 'its keyframes are not at the requested positions';
 }

@@ -48,7 +48,7 @@ test('codecs that are not requested are not tried', async () => {
 
 test('an encoder with keyframes at unrequested positions is rejected', async () => {
   const deaf = await find({ ffmpeg: await fake({ isDeaf: true }), codecs: ['H264'] });
-  const reason = 'its keyframes are not where they are asked for';
+  const reason = 'its keyframes are not at the requested positions';
   assert.deepEqual(deaf, { hardware: null, refusals: [{ what: 'nvenc', reason }] });
 });
 

@@ -159,7 +159,7 @@ async function refusing(path: string, opening: Promise<FileHandle>): Promise<Fil
   try {
     return await opening;
   } catch (error) {
-    if (hasCode(error, NOT_A_FILE)) throw new UnsafeOutputError(path, 'is no regular file');
+    if (hasCode(error, NOT_A_FILE)) throw new UnsafeOutputError(path, 'is not a regular file');
     throw error;
   }
 }
@@ -174,10 +174,10 @@ function ownersIn(folder: Stats): ReadonlySet<number> {
 }
 
 function problemOf(found: Stats, owners: ReadonlySet<number>): string | null {
-  if (!found.isFile()) return 'is no regular file';
+  if (!found.isFile()) return 'is not a regular file';
   // The kernel may allow hard links to unreadable files (fs.protected_hardlinks). The count is 0 when the
   // program has replaced the file since it was opened.
-  if (found.nlink > 1) return `has ${found.nlink} names`;
+  if (found.nlink > 1) return `has ${found.nlink} hard links`;
   return owners.has(found.uid) ? null : `belongs to user ${found.uid}`;
 }
 

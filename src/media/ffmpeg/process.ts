@@ -216,7 +216,7 @@ function readBytes(
     try {
       onBytes(bytes);
     } catch (error) {
-      log.warn({ err: error }, 'what ffmpeg has written cannot be read');
+      log.warn({ err: error }, 'the output of ffmpeg cannot be read');
       kill('SIGKILL');
     }
   });

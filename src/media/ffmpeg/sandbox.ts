@@ -208,7 +208,7 @@ async function inputsOf({ reads }: SandboxView): Promise<{ path: string; mode: n
   for (const path of reads) {
     const found = await lstat(path).catch(() => null);
     if (found === null) continue;
-    if (!found.isFile()) throw new UnsafeOutputError(path, 'is no regular file');
+    if (!found.isFile()) throw new UnsafeOutputError(path, 'is not a regular file');
     inputs.push({ path, mode: found.mode });
   }
   return inputs;

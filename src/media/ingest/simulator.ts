@@ -33,7 +33,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
   let asking: Promise<void> | null = null;
   let stopped = false;
 
-  const unknown = (error: unknown) => log.warn({ err: error }, 'the simulated signals are not known');
+  const unknown = (error: unknown) => log.warn({ err: error }, 'the simulated signals cannot be read');
 
   const begin = (signal: SimulatedSignal) => {
     const alias = `sim_${randomBytes(24).toString('base64url')}`;

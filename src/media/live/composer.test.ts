@@ -300,7 +300,7 @@ test('composer: invalid media ends the run and is not published; the next run co
   write(sink, 5, 0, { fromSec: 3 });
   await composer.endEpoch();
   assert.equal(ended, 1);
-  assert.deepEqual(errors, ['a packager run cannot be shown']);
+  assert.deepEqual(errors, ['the output of a packager cannot be used']);
   assert.deepEqual((await seen('src')).seqs, [0, 1]);
   const [next] = await composer.beginEpoch(input('src'));
   write(next, 1);

@@ -249,7 +249,10 @@ class StreamComposer implements Composer {
   #giveUp({ run, input }: Present, error: unknown): void {
     if (run.isUnfit) return;
     run.isUnfit = true;
-    this.#options.log.error({ err: error, dir: this.#options.dir }, 'a packager run cannot be shown');
+    this.#options.log.error(
+      { err: error, dir: this.#options.dir },
+      'the output of a packager cannot be used',
+    );
     input.onUnfit?.();
   }
 

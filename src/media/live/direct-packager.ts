@@ -85,7 +85,7 @@ export class DirectPackager {
         if (end === 'failed') onGiveUp?.();
       }
     } catch (error) {
-      log.error({ err: error }, 'a publish could not be put into fragments');
+      log.error({ err: error }, 'a signal could not be packaged');
       onGiveUp?.();
     }
   }
@@ -135,7 +135,7 @@ export class DirectPackager {
         try {
           muxer.push(chunk);
         } catch (error) {
-          log.warn({ err: error }, 'what is published has no place in a file');
+          log.warn({ err: error }, 'a published message cannot be packaged');
           onEnd('failed');
         }
         done();

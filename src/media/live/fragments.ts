@@ -199,10 +199,10 @@ function tracksOf(bytes: Buffer): Track[] {
     const media = childOf(bytes, trak, 'mdia', 'mdhd');
     const handler = childOf(bytes, trak, 'mdia', 'hdlr');
     if (header === null || media === null || handler === null)
-      throw new InvalidFragmentsError('a track without facts');
+      throw new InvalidFragmentsError('a track without metadata');
     const id = numberAt(bytes, header, isLong(bytes, header) ? 20 : 12);
     const timescale = numberAt(bytes, media, isLong(bytes, media) ? 20 : 12);
-    if (timescale === 0) throw new InvalidFragmentsError('a track without time');
+    if (timescale === 0) throw new InvalidFragmentsError('a track without a timescale');
     // "vide"
     const isVideo = numberAt(bytes, handler, 8) === 0x76_69_64_65;
     tracks.push({ id, timescale, isVideo, defaultDuration: 0, defaultFlags: 0, ...defaults.get(id) });
@@ -232,7 +232,7 @@ function factsOf(bytes: Buffer, tracks: readonly Track[]): Omit<Fragment, 'bytes
   if (best === null) throw new InvalidFragmentsError('a fragment without a track');
   const { startSec, durationSec } = best.facts;
   if (!(durationSec <= MAX_SECONDS && Number.isSafeInteger(Math.round(startSec * 1000))))
-    throw new InvalidFragmentsError('a fragment of impossible length');
+    throw new InvalidFragmentsError('a fragment of invalid length');
   // Playback cannot start without video.
   if (!best.track.isVideo && tracks.some(({ isVideo }) => isVideo))
     return { ...best.facts, isIndependent: false, isSoundAlone: true };

@@ -211,7 +211,7 @@ class EntryManager implements LiveManager {
   #entryOf(streamId: string): Entry {
     const known = this.#entries.get(streamId);
     if (known) return known;
-    if (!/^[a-z0-9_-]+$/.test(streamId)) throw new Error('a stream id is not fit for a folder name');
+    if (!/^[a-z0-9_-]+$/.test(streamId)) throw new Error('a stream ID is not a valid folder name');
     const entry = newEntry(streamId, this.#options.clock.ms());
     this.#entries.set(streamId, entry);
     return entry;
@@ -316,7 +316,10 @@ async function applySession(
     await options.onRefused?.(session, result.issue);
     // The end of the publish waits for this task in the stream's queue.
     options.engine.kick(session.sessionId, 'kicked').catch((error: unknown) => {
-      options.log.error({ err: error, streamId: entry.streamId }, 'a refused publish could not be ended');
+      options.log.error(
+        { err: error, streamId: entry.streamId },
+        'a rejected publish session could not be ended',
+      );
     });
     return;
   }

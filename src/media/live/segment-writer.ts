@@ -212,7 +212,7 @@ class RungWriter implements LeadingWriter {
     const earned = ((nowMs - this.#countedMs) / 1000) * SEGMENTS_A_SECOND;
     this.#spare = Math.min(BURST_SEGMENTS, this.#spare + earned) - 1;
     this.#countedMs = nowMs;
-    if (this.#spare < 0) throw new InvalidFragmentsError('segments come faster than time passes');
+    if (this.#spare < 0) throw new InvalidFragmentsError('segments arrive faster than real time');
   }
 
   async #finish(nextSec?: number): Promise<void> {

@@ -39,7 +39,7 @@ for (const kind of KINDS) {
     await plantOutput(kind, join(folder, 'src/s_000000.m4s'), secret);
     look();
     await waitFor(() => errors.length > 0, { message: 'a line in the log' });
-    assert.deepEqual(errors, ['no thumbnail was taken']);
+    assert.deepEqual(errors, ['no thumbnail was created']);
     assert.deepEqual(await readdir(dir), ['e1']);
   });
 }
@@ -51,6 +51,6 @@ test('thumbnail: a symbolic link in place of the thumbnail is not served', async
   );
   look();
   await waitFor(() => errors.length > 0, { message: 'a line in the log' });
-  assert.deepEqual(errors, ['no thumbnail was taken']);
+  assert.deepEqual(errors, ['no thumbnail was created']);
   await waitFor(async () => (await readdir(dir)).length === 1, { message: 'nothing but the run' });
 });

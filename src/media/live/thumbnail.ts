@@ -70,7 +70,7 @@ export function createThumbnails({ ffmpeg, clock, log }: Options): Thumbnails {
       due.set(dir, now + EVERY_MS);
       take(dir, latest).catch((error: unknown) => {
         const level = error instanceof UnsafeOutputError ? 'error' : 'debug';
-        log[level]({ err: error, dir }, 'no thumbnail was taken');
+        log[level]({ err: error, dir }, 'no thumbnail was created');
       });
     },
     hurry(dir) {

@@ -29,7 +29,7 @@ export function createLocalSource({ liveDir, log }: LocalSourceOptions): LocalSo
   const changes = createFolderChanges();
   const open = ({ streamId, epoch, rung, file }: SegmentLocation) =>
     openOutput(join(liveDir, streamId, epoch), `${rung}/${file}`).catch((error: unknown) => {
-      if (error instanceof UnsafeOutputError) log?.error({ err: error }, 'a live segment is no file');
+      if (error instanceof UnsafeOutputError) log?.error({ err: error }, 'a live segment is not a file');
       return null;
     });
   const text = (streamId: string, name: string) => files.read(join(liveDir, streamId, name));

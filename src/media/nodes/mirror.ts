@@ -145,7 +145,7 @@ async function* linesOf(body: Response['body']): AsyncGenerator<string> {
   let rest = '';
   for await (const bytes of body ?? []) {
     rest += decoder.decode(bytes, { stream: true });
-    if (rest.length > LINE_MAX_CHARS) throw new MediaNodeUnavailableError('it says too much at once');
+    if (rest.length > LINE_MAX_CHARS) throw new MediaNodeUnavailableError('the response is too large');
     const lines = rest.split('\n');
     rest = lines.pop() ?? '';
     yield* lines;

@@ -47,7 +47,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     const now = performance.now();
     if (now - (warnedMs.get(node.nodeId) ?? Number.NEGATIVE_INFINITY) < WARN_MS) return;
     warnedMs.set(node.nodeId, now);
-    options.log.warn({ err: error, node }, 'a media node cannot be asked for its live streams');
+    options.log.warn({ err: error, node }, 'cannot read the live streams of a media node');
   };
   return {
     async ask(request, use) {
@@ -63,7 +63,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
         const away =
           error instanceof MediaNodeUnavailableError
             ? error
-            : new MediaNodeUnavailableError(`${node.url} does not answer`, { cause: error });
+            : new MediaNodeUnavailableError(`${node.url} does not respond`, { cause: error });
         options.onAsked?.(kind, 'away');
         warn(node, away);
         throw away;
@@ -85,5 +85,5 @@ async function send(
   await answer.body?.cancel();
   if (answer.status === 404) return null;
   const why = answer.status === 401 ? ': its SECRET_KEY or clock differs' : '';
-  throw new MediaNodeUnavailableError(`${url} answers ${answer.status}${why}`);
+  throw new MediaNodeUnavailableError(`${url} returned ${answer.status}${why}`);
 }

@@ -45,7 +45,7 @@ export async function startNodeServer(options: NodeServerOptions): Promise<NodeS
     { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, maxHeaderSize: HEADERS_MAX_BYTES },
     (request, response) => {
       answer(options, served, request, response).catch((error: unknown) => {
-        options.log.debug({ err: error }, 'another node was not answered');
+        options.log.debug({ err: error }, 'a request of another node failed');
         response.destroy();
       });
     },

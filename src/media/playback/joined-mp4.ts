@@ -130,7 +130,7 @@ async function* readPieces(
 
 async function* rewritten(store: BlobStore, piece: Piece, sequence: number): AsyncGenerator<Buffer> {
   const found = await store.open(piece.key);
-  if (found === null) throw new Error(`${piece.key} has gone while it was sent`);
+  if (found === null) throw new Error(`${piece.key} was removed while it was sent`);
   const boxes = new BoxRewriter({ trackId: piece.trackId, sequence });
   for await (const chunk of found.body) {
     yield* boxes.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);

@@ -41,7 +41,7 @@ for (const cacheBytes of [0, 2 ** 20]) {
       await plantOutput(kind, join(run, 'src/s_000000.m4s'), secret);
       assert.equal((await files.openSegment(SEGMENT)).status, 404);
       assert.equal((await files.openSegment({ ...SEGMENT, method: 'HEAD' })).status, 404);
-      if (kind !== 'a folder') assert.deepEqual(errors, Array(2).fill('a live segment is no file'));
+      if (kind !== 'a folder') assert.deepEqual(errors, Array(2).fill('a live segment is not a file'));
     });
   }
 
@@ -54,7 +54,7 @@ for (const cacheBytes of [0, 2 ** 20]) {
     await rm(join(run, 'src'), { recursive: true });
     await symlink(join(secret, '..'), join(run, 'src'));
     assert.equal((await files.openSegment(SEGMENT)).status, 404);
-    assert.deepEqual(errors, ['a live segment is no file']);
+    assert.deepEqual(errors, ['a live segment is not a file']);
   });
 }
 

@@ -39,7 +39,7 @@ export async function relay(
   const facts = { contentType, etag: `"${etag}"`, size: sizeBytes, maxAgeSec: MAX_AGE_SEC };
   return fileReply(request, facts, async (start, end) => {
     const blob = await store.open(key, { start, end });
-    if (blob === null) throw new Error(`${key} has gone while it was sent`);
+    if (blob === null) throw new Error(`${key} was removed while it was sent`);
     return blob.body instanceof Readable ? blob.body : Readable.from(blob.body);
   });
 }

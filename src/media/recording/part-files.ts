@@ -133,7 +133,7 @@ class StoredPartFiles implements PartFiles {
     const { port, nodeId, log } = this.#options;
     const path = this.#pathOf(part);
     const key = await port.opened(nodeId, part, false);
-    if (key === null) log.warn({ part }, 'a part came too late for its recording and is dropped');
+    if (key === null) log.warn({ part }, 'a part arrived too late for its recording and is dropped');
     else await port.closed(part.id, await this.#toStore(path, key));
     await rm(path, { recursive: true, force: true });
     // Fails while other parts are there.
@@ -150,7 +150,7 @@ class StoredPartFiles implements PartFiles {
       return await store.putFile(key, path, 'video/mp4');
     } catch (error) {
       if (!(error instanceof UnsafeOutputError)) throw error;
-      log.error({ err: error }, 'a part of a recording is no file and is dropped');
+      log.error({ err: error }, 'a part of a recording is not a file and is dropped');
       return null;
     }
   }

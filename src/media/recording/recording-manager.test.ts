@@ -282,7 +282,7 @@ for (const kind of KINDS) {
     assert.ok(port.closedParts.has('rec_bad'));
     assert.equal(await store.head('w/wsp_a/rec/ses_a/rec_bad.mp4'), null);
     assert.deepEqual(await readFile(secret), before);
-    assert.deepEqual(errors, ['a part of a recording is no file and is dropped']);
+    assert.deepEqual(errors, ['a part of a recording is not a file and is dropped']);
   });
 }
 

@@ -150,7 +150,7 @@ class WantedRecordings implements RecordingManager {
         this.#wanted = await this.#options.port.wanted(this.#options.nodeId, await this.#files.sizes());
         if (!(await this.#options.disk.isThere())) this.#fullUntil = performance.now() + FULL_MS;
       } catch (error) {
-        this.#options.log.warn({ err: error }, 'what is to be recorded could not be read');
+        this.#options.log.warn({ err: error }, 'the broadcasts to record could not be read');
       }
       this.publishesChanged();
     } while (this.#askAgain && !this.#stopped);

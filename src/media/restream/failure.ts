@@ -53,7 +53,7 @@ export function toPushError(error: unknown, who: Who = 'destination'): PushError
   if (error instanceof PushError) return error;
   if (error instanceof GuardError) {
     const act = who === 'destination' ? 'sent to' : 'fetched from';
-    return new PushError('fatal', `Nothing may be ${act} the URL of the ${who}: ${error.reason}.`);
+    return new PushError('fatal', `Media cannot be ${act} the URL of the ${who}: ${error.reason}.`);
   }
   if (error instanceof ProtocolError) {
     return new PushError('normal', `The ${who} did not return a valid RTMP response: ${error.message}.`);

@@ -177,7 +177,7 @@ export class Push {
   }
 }
 
-const TIME = Symbol('the time is over');
+const TIME = Symbol('timed out');
 
 function after(ms: number): Promise<typeof TIME> {
   return new Promise((resolve) => {

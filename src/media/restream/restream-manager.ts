@@ -81,7 +81,7 @@ class StreamSenders implements RestreamManager {
       ask: () => this.#ask(),
       apply: (wanted) => this.#apply(wanted),
       leaseMs: PUSH_LEASE_MS,
-      what: 'what is to be sent on',
+      what: 'the restreams to send',
       log: options.log,
     });
   }
@@ -214,7 +214,7 @@ class StreamSender {
     this.#failures = lastedMs >= GOOD_RUN_MS ? 1 : this.#failures + 1;
     const backoff = this.#options.backoffMs ?? BACKOFF_MS;
     const retryInMs = backoff[Math.min(this.#failures, backoff.length) - 1] ?? 0;
-    this.#log.error({ retryInMs }, 'the process that sends a broadcast on has ended');
+    this.#log.error({ retryInMs }, 'the process of a restream ended');
     for (const { targetId, revision } of this.#wanted) {
       const told = this.#told.get(targetId);
       const retryCount = (told?.retryCount ?? 0) + 1;
@@ -243,7 +243,7 @@ class StreamSender {
       .catch((error: unknown) => {
         this.#log.warn(
           { err: error, targetId: report.targetId },
-          'how a destination does could not be written',
+          'the state of a restream could not be stored',
         );
       });
   }

@@ -222,7 +222,7 @@ class PartWriter {
     const path = await this.#options.temp.name();
     const bytes = await fetchTail(this.#options.s3, this.#target.tail(this.#parts + 1), path);
     this.#open = { path, file: await open(path, 'r+'), bytes };
-    if (bytes !== this.#tailBytes) throw new Error('the tail of the upload is not what it was');
+    if (bytes !== this.#tailBytes) throw new Error('the tail of the upload has changed');
   }
 
   async write(chunk: Uint8Array): Promise<void> {

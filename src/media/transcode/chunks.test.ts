@@ -141,7 +141,7 @@ test('chunks: a source that cannot be cut exactly is not split', async () => {
   const hevc = ['-c:v', 'libx265', '-preset', 'fast', '-pix_fmt', 'yuv420p', '-x265-params'];
   const open = 'log-level=error:open-gop=1:keyint=50:bframes=3:b-adapt=0';
   const sources = {
-    'open groups of pictures': [...pictures('160x90', 25, 6), ...hevc, open, 'open.mp4'],
+    'open GOPs': [...pictures('160x90', 25, 6), ...hevc, open, 'open.mp4'],
     'MPEG-2': [...pictures('160x90', 25, 6), '-c:v', 'mpeg2video', 'm.mpg'],
     'one group of pictures': [...pictures('160x90', 5, 12), ...H264, '-g', '999', 'one.mp4'],
   };

@@ -45,7 +45,7 @@ function readList(csv: string, dir: string): SourceChunk[] {
   return rows.map(([file = '', start, end], index) => {
     // A chunk extends to the beginning of the next one: gaps in the source are preserved.
     const next = rows[index + 1]?.[1] ?? end;
-    if (!CHUNK.test(file)) throw new UnsafeOutputError(join(dir, LIST), 'names what is no chunk');
+    if (!CHUNK.test(file)) throw new UnsafeOutputError(join(dir, LIST), 'lists a file that is not a chunk');
     return {
       index,
       file: join(dir, file),

@@ -90,10 +90,9 @@ function cutIneligibleReason({ info, scan, lead }: SourceProperties): string | n
   const { durationSec, video } = info;
   if (!scan.hasAllTimestamps) return 'timestamps';
   if (!scan.beginsWithKeyframe) return 'begins without a keyframe';
-  if (scan.hasOpenGop) return 'open groups of pictures';
+  if (scan.hasOpenGop) return 'open GOPs';
   if (scan.isEdited) return 'edited';
-  if (lead > MAX_LEAD_SEC) return 'sound begins before the pictures';
-  if (durationSec - (video.span?.endSec ?? durationSec) > MAX_HOLD_SEC)
-    return 'pictures end before the sound';
+  if (lead > MAX_LEAD_SEC) return 'audio begins before the video';
+  if (durationSec - (video.span?.endSec ?? durationSec) > MAX_HOLD_SEC) return 'video ends before the audio';
   return null;
 }

@@ -129,7 +129,7 @@ function parse(output: string, log: string): unknown {
   try {
     return JSON.parse(output);
   } catch (error) {
-    throw new Error(`ffprobe gave no report: ${log.slice(-300)}`, { cause: error });
+    throw new Error(`ffprobe returned no report: ${log.slice(-300)}`, { cause: error });
   }
 }
 
@@ -148,7 +148,7 @@ export interface TrackInput {
 export async function assertVideoDecodes(tools: Tools, input: TrackInput): Promise<void> {
   const { frames, log } = await decodeFirst(tools, input);
   if (frames > 0) return;
-  tools.log.info({ log: log.slice(-2000) }, 'no picture could be decoded');
+  tools.log.info({ log: log.slice(-2000) }, 'no frame could be decoded');
   throw fileFault(log) ?? new MediaFileError('CORRUPT_INPUT', 'No frame of the file can be decoded.');
 }
 

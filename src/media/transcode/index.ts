@@ -137,7 +137,7 @@ async function encodeWithImages(
     return { renditions, images: await collectImages(tools, abilities, run) };
   } catch (error) {
     if (signal.aborted || isDiskError(error) || error instanceof UnsafeOutputError) throw error;
-    tools.log.warn({ err: error }, 'the images of a video were not made on the way');
+    tools.log.warn({ err: error }, 'the images of a video were not created during its encoding');
     return { renditions, images: null };
   }
 }

@@ -57,7 +57,7 @@ async function read(
   const playlist = await playlistIn(outDir, path('index.m3u8'));
   const { initFile, segments } = parsePrivatePlaylist(playlist);
   if (segments.length === 0 || initFile === null || !playlist.includes('#EXT-X-ENDLIST')) {
-    throw new Error(`${name} has no whole playlist`);
+    throw new Error(`${name} has no complete playlist`);
   }
   const written = await readOutput(outDir, path(initFile), INIT_MAX_BYTES);
   const init = hdr10 === null ? written : withHdr10Boxes(written, hdr10);
@@ -210,7 +210,7 @@ async function wholeSize(outDir: string, path: string): Promise<number> {
   const file = await openOutput(outDir, path);
   try {
     const { size } = await file.stat();
-    if (!(await isWholeBoxFile(file, size))) throw new Error(`${path} is cut short`);
+    if (!(await isWholeBoxFile(file, size))) throw new Error(`${path} is truncated`);
     return size;
   } finally {
     await file.close();

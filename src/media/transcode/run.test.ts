@@ -158,7 +158,7 @@ test('run: a truncated segment is never returned', async () => {
       'echo out_time_us=2000000; echo progress=end',
     ].join('\n'),
   );
-  await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000)), /s_00000\.m4s is cut short/);
+  await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000)), /s_00000\.m4s is truncated/);
 });
 
 for (const kind of KINDS) {
@@ -182,7 +182,7 @@ for (const kind of KINDS) {
       alignToSource: false,
     });
     await assert.rejects(encoding, { code: 'CORRUPT_INPUT' });
-    if (kind !== 'a folder') assert.deepEqual(errors, ['ffmpeg left what is no file']);
+    if (kind !== 'a folder') assert.deepEqual(errors, ['ffmpeg left something other than a file']);
     assert.equal(await readFile(secret, 'utf8'), 'secret');
   });
 }
@@ -192,7 +192,7 @@ test('run: an output folder replaced by a link is rejected', async () => {
   const { log, errors } = errorLog();
   const { ffmpeg } = await program('moving', `rm -r 90p; ln -s ${outside} 90p`);
   await assert.rejects(encode(ffmpeg, AbortSignal.timeout(20_000), 60_000, log), { code: 'CORRUPT_INPUT' });
-  assert.deepEqual(errors, ['ffmpeg left what is no file']);
+  assert.deepEqual(errors, ['ffmpeg left something other than a file']);
 });
 
 test('run: a list of chunks contains only chunks', async () => {

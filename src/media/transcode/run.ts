@@ -87,7 +87,7 @@ export async function runTool(tools: Tools, run: ToolRun): Promise<string> {
   run.signal.throwIfAborted();
   await checkOutputs(run.cwd).catch((error: unknown) => {
     if (error instanceof UnsafeOutputError)
-      tools.log.error({ err: error }, `${run.program} left what is no file`);
+      tools.log.error({ err: error }, `${run.program} left something other than a file`);
     throw error;
   });
   if (watch.verdict() === 'enough') return exit.stderr;

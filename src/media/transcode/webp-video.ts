@@ -202,9 +202,9 @@ function encoderLimits(pixels: number) {
 /** Resolves when everything is written, so that the memory can be reused; ignores a closed stream. */
 async function send(stdin: Writable, bytes: Buffer, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  if (stdin.destroyed) throw new Error('the encoder is gone');
+  if (stdin.destroyed) throw new Error('the encoder has ended');
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onClose = () => reject(new Error('the encoder is gone'));
+  const onClose = () => reject(new Error('the encoder has ended'));
   stdin.once('close', onClose);
   stdin.write(bytes, (error) => (error ? onClose() : resolve()));
   try {

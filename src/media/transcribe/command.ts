@@ -15,11 +15,12 @@ export function splitCommand(command: string): string[] {
   const pattern = /\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))(?=\s|$)|\s*$/gy;
   while (pattern.lastIndex < command.length) {
     const match = pattern.exec(command);
-    if (match === null) throw new Error('has a quote without its other half');
+    if (match === null) throw new Error('has an unclosed quote');
     const word = match[1] ?? match[2] ?? match[3];
     if (word !== undefined) words.push(word);
   }
-  if (!words.some((word) => word.includes(INPUT))) throw new Error(`must name the sound by ${INPUT}`);
+  if (!words.some((word) => word.includes(INPUT)))
+    throw new Error(`must contain ${INPUT}, the path of the audio`);
   return words;
 }
 

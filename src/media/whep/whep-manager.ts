@@ -178,7 +178,9 @@ class Manager {
       this.#feeds.delete(streamId);
     }
     if (viewer === null) return;
-    port.ended(sessionId).catch((error: unknown) => log.warn({ err: error }, 'the end of a WHEP'));
+    port
+      .ended(sessionId)
+      .catch((error: unknown) => log.warn({ err: error }, 'the end of a WHEP session could not be stored'));
   }
 
   #feedOf(streamId: string): StreamFeed {

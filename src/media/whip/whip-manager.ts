@@ -58,7 +58,11 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
       streams.delete(sessionId);
       return port.ended(sessionId);
     };
-    publisher.gone.then(forget).catch((error: unknown) => log.warn({ err: error }, 'the end of a WHIP'));
+    publisher.gone
+      .then(forget)
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'the end of a WHIP publish session could not be stored'),
+      );
     await port.answered(sessionId, publisher.answer);
   };
   const look = async (): Promise<void> => {

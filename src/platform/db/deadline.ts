@@ -20,7 +20,7 @@ export const MAINTAINING: Bounds = { statementMs: 360 * MINUTE_MS, lockMs: 10 * 
 /** The database did not answer a statement in time. Whether the statement was carried out is unknown. */
 export class DatabaseDeadlineError extends Error {
   constructor() {
-    super('the database did not answer in time');
+    super('the database did not respond in time');
     this.name = 'DatabaseDeadlineError';
   }
 }

@@ -90,7 +90,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
-    throw new Error('row streaming is not offered by this dialect');
+    throw new Error('this dialect does not support row streaming');
   }
 }
 

@@ -108,7 +108,7 @@ async function prepareCluster(dataDir: string, binaries: Binaries, identity: Ide
   const cluster = join(dataDir, 'postgres');
   const version = (await readPrivate(join(cluster, 'PG_VERSION')))?.trim();
   if (version !== undefined && version !== MAJOR) {
-    throw new Error(`${cluster} was made by PostgreSQL ${version}, this program runs ${MAJOR}`);
+    throw new Error(`${cluster} was created by PostgreSQL ${version}, but this program runs ${MAJOR}`);
   }
   const kept = await readPrivate(addressFile(dataDir)).then((text) => parseAddress(text ?? 'null'));
   if (version !== undefined && kept !== null) return kept.password;

@@ -107,5 +107,5 @@ async function assertNoPartialRestore(session: Sql): Promise<void> {
   const [row] = await session<{ isHalf: boolean }[]>`
     select to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`;
   if (row?.isHalf === true)
-    throw new Error('a restore into this database was broken off: type marquee restore again');
+    throw new Error('a restore into this database was interrupted: run marquee restore again');
 }

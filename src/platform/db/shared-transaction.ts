@@ -96,7 +96,7 @@ export class SharedTransaction {
   /** @throws {Error} when an inner transaction has not ended because it was not awaited. */
   async finish(): Promise<void> {
     if (this.#savepoints.some(({ ended }) => !ended)) {
-      throw new Error('a transaction inside this one was not waited for');
+      throw new Error('a nested transaction was not awaited');
     }
     await this.#session.commit();
     this.#open = false;

@@ -20,7 +20,7 @@ export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
       extract(epoch from clock_timestamp())::float8 * 1000 as "timeMs",
       to_regnamespace(${RESTORE_MARK}) is not null as "isHalf",
       to_regclass('public.migration') is not null as "isMigrated"`;
-  if (row === undefined) throw new Error('the database answers nothing');
+  if (row === undefined) throw new Error('the database returned no row');
   const known = await knownMigrations();
   const seen = row.isMigrated ? await sql<{ name: string }[]>`select name from migration` : [];
   const names = new Set(seen.map(({ name }) => name));

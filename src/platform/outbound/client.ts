@@ -292,7 +292,7 @@ function send(
       body.add(chunk);
       if (body.size <= Math.max(READ_BYTES, keptBytes)) return;
       settle();
-      controller.abort(new Error('the answer is longer than what is read of it'));
+      controller.abort(new Error('the response exceeds the size limit'));
     },
     onResponseEnd() {
       body.complete = true;

@@ -46,7 +46,7 @@ export function createImpressions({ arrivals, sessions, facts, clock, log }: Dep
         // Runs in the background, so that the page does not wait.
         if (!arrival.isBot)
           note(arrival, shown).catch((error: unknown) =>
-            log.warn({ err: error }, 'an impression is not counted'),
+            log.warn({ err: error }, 'an impression could not be counted'),
           );
       }
       const { id, grant, suffix } = shown;

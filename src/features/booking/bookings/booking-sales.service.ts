@@ -325,7 +325,7 @@ async function confirm(
 ): Promise<void> {
   const { tx } = work;
   const before = await repository.lockBooking(tx, id);
-  if (before === undefined || !isOpen(before)) throw new Error(`booking ${id} is not to be confirmed`);
+  if (before === undefined || !isOpen(before)) throw new Error(`booking ${id} cannot be confirmed`);
   if (before.cohort_id !== null) await deps.cohorts.seats.take(work, before.cohort_id);
   if (before.occurrence_id !== null) await deps.seats.take(tx, before.occurrence_id);
   const now = deps.clock.now();

@@ -26,7 +26,7 @@ export function createCohortNotifier(deps: Deps): JobWorker<typeof cohortMovedJo
         (after) => members.listMembersToNotify(db, cohortId, after, BATCH),
         (id) => db.transaction().execute((tx) => notifyMoved(deps, tx, id)),
       );
-      if (failed > 0) throw new Error(`${failed} members of ${cohortId} were not told yet`);
+      if (failed > 0) throw new Error(`${failed} members of ${cohortId} are not notified yet`);
     },
   };
 }
@@ -61,7 +61,7 @@ async function eachMember(
         await act(id);
       } catch (error) {
         failed += 1;
-        log.error({ err: error, bookingId: id }, 'a member of a cohort was not told for now');
+        log.error({ err: error, bookingId: id }, 'a member of a cohort could not be notified; will retry');
       }
     }
   }

@@ -85,12 +85,12 @@ export function createBookingRooms(ports: BookingRoomPorts): BookingRooms {
       const soon = dateFromMs(now.getTime() + ROOM_BEFORE_MS);
       for (const id of await members.listActiveCohorts(db, { now, soon })) {
         await prepareSession(ports, id).catch((error: unknown) => {
-          log.warn({ err: error, cohortId: id }, 'the room of a session could not be made yet');
+          log.warn({ err: error, cohortId: id }, 'the room of a session could not be created; will retry');
         });
       }
       for (const id of await repository.listWithoutRoom(db, { now, soon }, BATCH)) {
         await ensureRoom(ports, id).catch((error: unknown) => {
-          log.warn({ err: error, bookingId: id }, 'the room of a booking could not be made yet');
+          log.warn({ err: error, bookingId: id }, 'the room of a booking could not be created; will retry');
         });
       }
     },

@@ -97,7 +97,7 @@ async function settleSoon({ payments, log }: BookingDeps, paymentId: string): Pr
   try {
     await payments.settle(paymentId);
   } catch (error) {
-    log.warn({ err: error, paymentId }, 'the refund of a booking is made later');
+    log.warn({ err: error, paymentId }, 'a booking could not be refunded; will retry');
   }
 }
 

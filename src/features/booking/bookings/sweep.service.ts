@@ -30,7 +30,7 @@ export function createBookingSweep(
         await events.transaction((tx, append) => act({ tx, append }, id));
       } catch (error) {
         // One failing booking does not block the others.
-        log.error({ err: error, bookingId: id }, 'a booking was left as it is for now');
+        log.error({ err: error, bookingId: id }, 'a booking could not be updated; will retry');
       }
     }
   };

@@ -46,7 +46,7 @@ export const calendar: Calendar = {
     if (await repository.insertBusy(tx, { ...to, workspaceId, productId }, by)) return true;
     // No other transaction can have taken it: they wait for the end of this one.
     const isBack = await repository.insertBusy(tx, { ...before, workspaceId }, by);
-    if (!isBack) throw new Error('a time that was given up in this transaction is taken');
+    if (!isBack) throw new Error('a time released in this transaction is taken');
     return false;
   },
   handOver: repository.reassignBusy,

@@ -106,7 +106,7 @@ async function readDue(deps: ExternalDeps): Promise<void> {
         const { id, workspace_id: workspaceId } = row;
         had.push(workspaceId);
         const reading = read(deps, row)
-          .catch((err: unknown) => log.warn({ err, calendarId: id }, 'a calendar could not be written down'))
+          .catch((err: unknown) => log.warn({ err, calendarId: id }, 'a calendar could not be stored'))
           .finally(() => running.delete(workspaceId));
         running.set(workspaceId, reading);
       } else if (had.some((id) => !running.has(id))) had = [...running.keys()];

@@ -38,7 +38,7 @@ export async function parseCalendar(task: ParseTask, timeMs = TIME_MS): Promise<
     const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
     reject(isMemory ? new ReadingError('The calendar needs too much memory to read.') : error);
   });
-  worker.on('exit', () => reject(new Error('the reader of calendars ended without an answer')));
+  worker.on('exit', () => reject(new Error('the calendar reader ended without a result')));
   try {
     const answer = await promise;
     if ('refusal' in answer) throw new ReadingError(answer.refusal);

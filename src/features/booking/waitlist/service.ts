@@ -190,7 +190,7 @@ async function joinAgain(
 }
 
 /** Another process changed the entry between the read and the change. */
-const RACED = new Error('the entry was changed meanwhile');
+const RACED = new Error('the entry was changed concurrently');
 
 async function endOne(
   { events, offers, clock }: Deps,
@@ -243,7 +243,7 @@ async function logFailure({ log }: Deps, what: object, act: () => Promise<unknow
   try {
     await act();
   } catch (error) {
-    log.error({ err: error, ...what }, 'a place that is waited for was left as it is for now');
+    log.error({ err: error, ...what }, 'a waitlist could not be updated; will retry');
   }
 }
 

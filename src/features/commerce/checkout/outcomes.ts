@@ -157,7 +157,7 @@ async function beginSubscription(
   row: CheckoutRow,
   { customer, purchaseId, subscriptionId, trialDays, method }: Completion,
 ): Promise<string> {
-  if (row.tier_id === null || row.interval === null) throw new Error(`checkout ${row.id} is of no tier`);
+  if (row.tier_id === null || row.interval === null) throw new Error(`checkout ${row.id} has no tier`);
   const begun = await subscriptions.begin(work, {
     id: subscriptionId,
     workspaceId: row.workspace_id,

@@ -387,7 +387,7 @@ async function callOff(ports: CheckoutPorts, { id, payment_id: paymentId }: Chec
   try {
     if (paymentId !== null) await ports.payments.cancel(paymentId);
   } catch (error) {
-    ports.log.warn({ err: error, checkoutId: id }, 'a charge could not be called off');
+    ports.log.warn({ err: error, checkoutId: id }, 'a charge could not be canceled');
   }
 }
 

@@ -205,7 +205,7 @@ async function create(
     }
     // A concurrent run of the same operation has already committed.
     const made = operationId === null ? undefined : await repository.findByOperation(tx, operationId);
-    if (made === undefined) throw new Error('a checkout was neither made nor found');
+    if (made === undefined) throw new Error('a checkout was neither created nor found');
     return made;
   });
 }
@@ -253,7 +253,7 @@ async function bookFree(
 ): Promise<CheckoutRow> {
   await payCheckout(ports, work, row, { email: '', card: null, isSandbox: false, method: null, countMail });
   const done = await repository.lockCheckout(work.tx, row.id);
-  if (done === undefined) throw new Error(`checkout ${row.id} is gone`);
+  if (done === undefined) throw new Error(`checkout ${row.id} not found`);
   return done;
 }
 

@@ -47,12 +47,12 @@ export function createLedgerCheck({ db, clock, log }: Deps): LedgerCheck {
       const sums = await findMismatchedRollups(db, dateFromMs(0));
       const holdings = await repository.findMismatchedBalances(db);
       return [
-        ...unbalanced.map((id) => `the entries of ${id} do not sum to nothing`),
+        ...unbalanced.map((id) => `the entries of ${id} do not sum to zero`),
         ...disagreements.map(
           ({ source, kind, bookedCents, paidCents }) =>
             `${kind} of ${source}: ${cents(bookedCents)} in the ledger, ${cents(paidCents)} in payments`,
         ),
-        ...payouts.map((id) => `the books do not have the payout ${id} as it stands`),
+        ...payouts.map((id) => `payout ${id} does not match the ledger`),
         ...sums.map((id) => `the totals of ${id} do not match its entries: run "marquee money rebuild"`),
         ...holdings.map(
           ({ workspaceId, bookedCents, heldCents }) =>

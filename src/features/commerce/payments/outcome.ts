@@ -45,7 +45,7 @@ export async function postToLedger(
 ): Promise<void> {
   const { kind, purchase, payment, amountCents, feeCents } = moved;
   const itemId = purchase.tier_id ?? purchase.product_id ?? resourceOf(purchase);
-  if (itemId === null) throw new Error(`purchase ${purchase.id} is of nothing`);
+  if (itemId === null) throw new Error(`purchase ${purchase.id} has no item`);
   const movement = {
     workspaceId: purchase.workspace_id,
     // A free purchase moves no money, so any provider will do.

@@ -105,7 +105,7 @@ async function attempt(deps: Deps, row: StoredProviderEvent): Promise<void> {
     if (error instanceof ProviderBusyError) {
       return hints.updateProviderEvent(db, row, { next_attempt_at: dateFromMs(clock.ms() + ASK_PAUSE_MS) });
     }
-    log.warn({ err: error, hintId: row.id, kind: row.kind }, 'what a payment provider told was not handled');
+    log.warn({ err: error, hintId: row.id, kind: row.kind }, 'a provider event could not be processed');
     const attempts = row.attempts + 1;
     const pause = Math.min(PAUSE_MAX_MS, MINUTE_MS * 2 ** (attempts - 1));
     await hints.updateProviderEvent(db, row, {

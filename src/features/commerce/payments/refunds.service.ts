@@ -133,7 +133,7 @@ export async function settleRefund(ports: PaymentPorts, payment: PaymentRow): Pr
   const purchaseId = payment.purchase_id ?? '';
   const charge = await repository.findPaidCharge(ports.db, purchaseId);
   const ref = charge?.provider_ref;
-  if (charge === undefined || ref == null) throw new Error(`refund ${payment.id} is of no charge`);
+  if (charge === undefined || ref == null) throw new Error(`refund ${payment.id} has no charge`);
   const answer = await callProvider(ports, payment, async (): Promise<RefundResult> => {
     const provider = providerOf(ports, payment);
     const { accountRef = null } = payment.request;

@@ -106,7 +106,7 @@ async function askOrPutOff<T>(
     return await ask();
   } catch (error) {
     if (!(error instanceof ProviderUnavailableError)) throw error;
-    log.warn({ err: error, paymentId: payment.id }, 'a payment provider did not answer');
+    log.warn({ err: error, paymentId: payment.id }, 'a payment provider did not respond');
     const nextLookAt = dateFromMs(nextPollMs(payment, clock.ms()));
     await repository.updatePayment(db, payment.id, { next_poll_at: nextLookAt });
     const message = 'The payment provider is not responding. It is safe to repeat the request.';

@@ -112,7 +112,9 @@ export function priceChangeEmail(about: EmailContext): Mail {
       ? [`From ${from} on, ${own(priceCents)}.`]
       : [
           `From ${from} on, you have ${planned} for ${formatMoney(priceCents)} a ${INTERVAL_LABELS[interval]}.`,
-          ...(stays === null ? [] : [`Where that has no place by then, you stay as you are, and ${stays}.`]),
+          ...(stays === null
+            ? []
+            : [`If ${planned} is full by then, your tier does not change, and ${stays}.`]),
         ];
   return mail('subscription-price', about, `Your price for ${what(about)} is changing`, [
     ...lines,

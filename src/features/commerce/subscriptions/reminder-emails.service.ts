@@ -34,7 +34,7 @@ export function createReminderEmails(ports: SubscriptionPorts): ReminderEmails {
       });
       // A failed email does not delay other emails or charges.
       await telling.catch((error: unknown) =>
-        log.warn({ err: error, subscriptionId: id }, 'a member was not told'),
+        log.warn({ err: error, subscriptionId: id }, 'a member could not be notified'),
       );
     }
   };

@@ -33,7 +33,7 @@ export function createKeyUsage({ write, clock, log }: Deps): KeyUsage {
     if (uses.length === 0) return writing;
     writing = writing
       .then(() => write(uses))
-      .catch((error: unknown) => log.warn({ err: error }, 'the use of keys could not be noted'));
+      .catch((error: unknown) => log.warn({ err: error }, 'the use of keys could not be stored'));
     return writing;
   };
 

@@ -77,7 +77,7 @@ export function createSigningKeys({ db, secrets, clock, log, tokenSec }: Deps): 
     const pem = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const row = { kid, private_key: secrets.encrypt(pem, kid), created_at: clock.now() };
     await repository.insertKey(tx, row);
-    log.info({ kid }, 'a new key signs the user tokens');
+    log.info({ kid }, 'created a signing key for user tokens');
   };
   const isDue = (key: SigningKey | undefined) =>
     key === undefined || clock.ms() - key.createdAt.getTime() >= ROTATE_MS;

@@ -99,10 +99,7 @@ async function begin({ db, clock, log }: EraseDeps, accountId: string): Promise<
         { accountId, running },
         'account erasure is postponed: other people depend on active resources',
       );
-      throw new JobDeferredError(
-        'something of the account that others rely on has not ended',
-        RUNNING_WAIT_SEC,
-      );
+      throw new JobDeferredError('the account has active resources on which others depend', RUNNING_WAIT_SEC);
     }
     return repository.begin(tx, accountId, clock.now());
   });

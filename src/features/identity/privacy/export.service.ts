@@ -86,7 +86,7 @@ async function write(deps: Deps, subject: Subject, key: string, signal: AbortSig
         yield chunk;
       }
     } catch (error) {
-      failure = error ?? new Error('the archive broke off');
+      failure = error ?? new Error('the archive was interrupted');
       throw error;
     }
   };

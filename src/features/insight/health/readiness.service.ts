@@ -70,7 +70,7 @@ export function createReadiness({ probes, ffmpeg, clock, log }: Deps): Readiness
       const status = await within(limitMs, probes[component]());
       return { status, latencyMs: Math.round(performance.now() - started) };
     } catch (error) {
-      log.warn({ err: error, component }, 'a part of the platform does not answer');
+      log.warn({ err: error, component }, 'a component does not respond');
       return { status: 'DOWN', latencyMs: null };
     }
   };
@@ -109,7 +109,7 @@ function overall(components: Record<Component, ComponentState>): Status {
 async function within<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+    timer = setTimeout(() => reject(new Error(`no response within ${ms} ms`)), ms);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -69,7 +69,7 @@ export function createQuotaNotifications(deps: Deps): QuotaNotifications {
       wanted = new Map();
       for (const [workspaceId, refused] of looking) {
         await look(deps, workspaceId, refused).catch((error: unknown) =>
-          log.error({ err: error, workspaceId }, 'the use of a plan could not be looked at'),
+          log.error({ err: error, workspaceId }, 'the use of a plan could not be checked'),
         );
       }
     },

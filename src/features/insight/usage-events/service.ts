@@ -54,7 +54,7 @@ export function createUsageEvents({ db, clock, log, onRowsDropped }: Deps): Usag
     maxQueuedRows: MAX_WAITING,
     pauseMs: PAUSE_MS,
     log,
-    warning: 'facts could not be written',
+    warning: 'usage events could not be stored',
     onRowsDropped,
   });
   return {

@@ -52,7 +52,7 @@ export const changelogDeprecationUsed = defineEvent({
     severity: 'WARNING',
     words: ({ endpoint, sunsetAt, successor }) => ({
       title: `Your keys call ${endpoint}, which is deprecated`,
-      body: `From ${sunsetAt.slice(0, 10)} on it is refused.${successor === null ? '' : ` Call ${successor} instead.`}`,
+      body: `It stops working on ${sunsetAt.slice(0, 10)}.${successor === null ? '' : ` Call ${successor} instead.`}`,
       resource: { type: 'ENDPOINT', id: endpoint },
     }),
   },

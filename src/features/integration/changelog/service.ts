@@ -128,7 +128,7 @@ function createUseNotes({ db, clock, log }: Deps): Changelog['noteUse'] {
     noted.add(name);
     repository.upsertUse(db, { ...use, at: clock.now() }).catch((error: unknown) => {
       noted.delete(name);
-      log.warn({ err: error }, 'a call of a deprecated endpoint was not noted');
+      log.warn({ err: error }, 'a call of a deprecated endpoint could not be stored');
     });
   };
 }

@@ -187,7 +187,7 @@ describe('mail', () => {
     assert.deepEqual(await statusOf(refused), {
       status: 'FAILED',
       attempts: 1,
-      lastError: 'the server answered 550',
+      lastError: 'the server returned status 550',
     });
     reply = null;
     const next = await enqueue({ to: 'bob@example.com' });

@@ -53,7 +53,10 @@ export function createEmailSender({ db, secrets, clock, log, mailer }: Deps): Em
   const fail = async (mail: MailRow, error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
     const waitSec = error instanceof EmailRejectedError ? undefined : RETRY_SEC[mail.attempts - 1];
-    log.warn({ mailId: mail.id, kind: mail.kind, attempt: mail.attempts, reason }, 'a mail was not sent');
+    log.warn(
+      { mailId: mail.id, kind: mail.kind, attempt: mail.attempts, reason },
+      'an email could not be sent',
+    );
     if (waitSec === undefined) return repository.finishMail(db, mail.id, 'FAILED', clock.now(), reason);
     await repository.retryMail(db, mail.id, dateFromMs(clock.ms() + waitSec * 1000), reason);
   };

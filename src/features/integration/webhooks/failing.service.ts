@@ -84,5 +84,5 @@ async function switchOff(deps: Deps, { id, workspace_id }: Found): Promise<void>
   });
   if (!isOff) return;
   bus.publish(WEBHOOK_TOPIC, id);
-  log.warn({ webhookId: id }, 'a webhook that failed for too long was switched off');
+  log.warn({ webhookId: id }, 'a failing webhook was disabled');
 }

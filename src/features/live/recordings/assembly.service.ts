@@ -77,8 +77,7 @@ async function originalOf(
   } catch (error) {
     if (run.signal.aborted) throw error;
     if (error instanceof MediaFileError) return { code: error.code, message: error.message };
-    if (isDiskError(error))
-      throw new JobDeferredError('no space is left for a recording', FULL_DISK_PAUSE_SEC);
+    if (isDiskError(error)) throw new JobDeferredError('no disk space for a recording', FULL_DISK_PAUSE_SEC);
     if (!run.isLast) throw error;
     deps.log.error({ err: error, recordingId: recording.id }, 'a recording could not be joined');
     return { code: 'INTERNAL', message: 'The recording segments could not be merged.' };
@@ -126,7 +125,7 @@ async function handOver(
     const isSame = now.filter((part) => part.size_bytes !== null).length === parts.length;
     // A node that could not reach the database has just reported another part.
     if (!isSame || now.some((part) => part.closed_at === null)) {
-      throw new JobDeferredError('another part of the recording has come', 1);
+      throw new JobDeferredError('another part of the recording has arrived', 1);
     }
     await run.confirm(tx);
     const isTrash =

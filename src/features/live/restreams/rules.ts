@@ -125,7 +125,7 @@ export function desiredRunState(
 }
 
 /** Placeholder for a stored stream key, whose form is not checked. */
-export const UNCHANGED_KEY: unique symbol = Symbol('a key that is kept');
+export const UNCHANGED_KEY: unique symbol = Symbol('unchanged stream key');
 
 /** Target as spelled in the request. */
 export interface TargetInput {

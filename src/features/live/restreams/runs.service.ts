@@ -84,7 +84,7 @@ async function settleAll({ db, events, bus, clock, log }: RestreamRunDeps): Prom
       });
       if (streamId !== undefined) notifyChanged({ bus }, id, streamId);
     } catch (error) {
-      log.error({ err: error, restreamId: id }, 'a restream could not be brought in line with its stream');
+      log.error({ err: error, restreamId: id }, 'a restream could not be updated from its stream');
     }
   }
 }

@@ -72,7 +72,7 @@ test('ENCODERS_OVER_PLAN: an encoder beyond the plan is rejected with the reason
   assert.ok(first && second && third);
   const leaving = await first.connect();
   await second.connect();
-  await assert.rejects(third.connect(), /no further encoder/);
+  await assert.rejects(third.connect(), /encoder limit of the plan/);
   assert.equal(await third.read('hasSignal'), false);
   assert.deepEqual(Object(await third.read('health')).issues, ['ENCODERS_OVER_PLAN']);
   assert.deepEqual(await emittedIssues(third.id), [['ENCODERS_OVER_PLAN']]);

@@ -185,7 +185,7 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
       concurrent,
     );
   });
-  if (isRefused) throw new Error('the plan allows no further encoder');
+  if (isRefused) throw new Error('the encoder limit of the plan is reached');
   deps.bus.publish(STREAM_TOPIC, session.streamId);
 }
 
@@ -308,7 +308,7 @@ async function sweep(deps: StreamSignalDeps): Promise<void> {
   await sweepHealth(deps, now);
   for (const { id } of await due.execute()) {
     await tellDue(deps, id, now).catch((error: unknown) => {
-      log.error({ err: error, streamId: id }, 'a stream could not be looked after');
+      log.error({ err: error, streamId: id }, 'a stream could not be updated');
     });
   }
 }

@@ -121,7 +121,7 @@ export function createUploadCompletion(deps: EndingDeps): UploadCompletion {
   };
   const finish = async (id: string, sha256: string | undefined): Promise<UploadRow> => {
     const row = await repository.findAnyUpload(db, id);
-    if (row === undefined) throw new Error(`the upload ${id} is gone`);
+    if (row === undefined) throw new Error(`the upload ${id} was not found`);
     const state = await whole(row);
     if (state === null) return row;
     await store.partials.complete(keyOf(row), state);
@@ -181,7 +181,7 @@ function completeSession(
   return events.transaction(async (tx, append) => {
     await intake.lock(tx, { workspaceId, videoId });
     const row = await repository.lockUpload(tx, id);
-    if (row === undefined) throw new Error(`the upload ${id} is gone`);
+    if (row === undefined) throw new Error(`the upload ${id} was not found`);
     if (row.ended_at !== null || row.size_bytes === null) return row;
     const sizeBytes = row.size_bytes;
     const original = { key: keyOf(row), sizeBytes };
@@ -206,7 +206,7 @@ function endSession(
   return events.transaction(async (tx, append) => {
     await intake.lock(tx, { workspaceId, videoId });
     const row = await repository.lockUpload(tx, id);
-    if (row === undefined) throw new Error(`the upload ${id} is gone`);
+    if (row === undefined) throw new Error(`the upload ${id} was not found`);
     const isRefuted = row.status === 'COMPLETED' && status === 'FAILED';
     if (row.ended_at !== null && !isRefuted) return row;
     const hasFailed = await intake.fail(tx, append, heldBy(row), { code, message });

@@ -49,7 +49,7 @@ async function* batches(body: Readable): AsyncGenerator<Uint8Array> {
           wake = resolve;
         });
       } else {
-        if (state === 'broken') throw new Error('the body broke off');
+        if (state === 'broken') throw new Error('the body was interrupted');
         return;
       }
     }

@@ -80,7 +80,7 @@ export function createTransfers(deps: TransferDeps): Transfers {
   const finish = async (row: UploadRow): Promise<UploadRow> => {
     const late = sleep(FINISH_MS, row, { ref: false });
     const ended = await Promise.race([endings.finish(row.id), late]).catch((error: unknown) => {
-      log.error({ err: error, uploadId: row.id }, 'a whole upload could not be completed yet');
+      log.error({ err: error, uploadId: row.id }, 'a received upload could not be completed; will retry');
       return row;
     });
     return assertIntact(ended);

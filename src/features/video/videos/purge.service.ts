@@ -128,7 +128,7 @@ async function removePreviousFile({ db, store, log }: Deps, former: PreviousFile
     });
     return true;
   } catch (error) {
-    log.error({ err: error, videoId: id }, 'the former file of a video could not be removed');
+    log.error({ err: error, videoId: id }, 'the previous file of a video could not be removed');
     return false;
   }
 }

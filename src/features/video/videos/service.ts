@@ -244,7 +244,7 @@ async function emitPublication(
     await append(videoUnpublished, workspaceId, { videoId, visibility, publishedAt, sequence });
     return;
   }
-  if (publishedAt === null) throw new Error(`the published video ${videoId} has no time`);
+  if (publishedAt === null) throw new Error(`the published video ${videoId} has no publication time`);
   await append(videoPublished, workspaceId, { videoId, visibility, publishedAt, sequence });
 }
 

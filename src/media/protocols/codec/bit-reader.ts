@@ -89,6 +89,6 @@ const DIMENSION_MAX = 16384;
 /** @throws CodecError when the size is not a valid frame size. */
 export function checkedFormat(width: number, height: number, fps: number): VideoFormat {
   const valid = width > 0 && height > 0 && width <= DIMENSION_MAX && height <= DIMENSION_MAX;
-  if (!valid) throw new CodecError('picture size out of range');
+  if (!valid) throw new CodecError('frame size out of range');
   return { width, height, fps: Number.isFinite(fps) && fps > 0 && fps <= 1000 ? fps : 0 };
 }

@@ -188,7 +188,8 @@ function silentHead(): AudioHead {
 function audioHead({ codec, kind, config }: AudioPacket): AudioHead {
   if (codec === 'Opus')
     return { track: opusTrack(kind === 'header' ? config : null), samplesOf: opusDuration };
-  if (codec !== 'mp4a' || kind !== 'header') throw new CodecError(`no sound of ${JSON.stringify(codec)}`);
+  if (codec !== 'mp4a' || kind !== 'header')
+    throw new CodecError(`unsupported audio codec ${JSON.stringify(codec)}`);
   const { samples, ...format } = aacFrame(config);
   return { track: mpegTrack(config, format), samplesOf: () => samples };
 }

@@ -40,7 +40,7 @@ export function videoTrack(
   { width, height }: { width: number; height: number },
 ): TrackHead {
   const name = VIDEO_CONFIGS[codec];
-  if (name === undefined) throw new CodecError(`no pictures of ${JSON.stringify(codec)}`);
+  if (name === undefined) throw new CodecError(`unsupported video codec ${JSON.stringify(codec)}`);
   checkConfig(config);
   const entry = box(
     codec,
@@ -100,11 +100,11 @@ function audioSampleEntry(type: string, { sampleRate, channels }: AudioFormat, c
 
 function checkConfig(config: Buffer): void {
   if (config.length === 0 || config.length > CONFIG_MAX_BYTES)
-    throw new CodecError(`a configuration of ${config.length} bytes`);
+    throw new CodecError(`a codec configuration of ${config.length} bytes`);
 }
 
 function checkRate(rate: number): void {
-  if (!(rate >= 1000 && rate <= 384_000)) throw new CodecError(`a sampling rate of ${rate}`);
+  if (!(rate >= 1000 && rate <= 384_000)) throw new CodecError(`unsupported sample rate ${rate}`);
 }
 
 const AAC = 0x40;
@@ -143,7 +143,7 @@ function opusConfig(head: Buffer): Buffer {
   const mapping = head.readUInt8(18);
   const table = mapping === 0 ? Buffer.alloc(0) : head.subarray(19, 21 + channels);
   if (channels === 0 || (mapping === 0 && channels > 2) || (mapping !== 0 && table.length < 2 + channels))
-    throw new CodecError('an OpusHead without its channels');
+    throw new CodecError('an OpusHead without a channel mapping');
   const fields = Buffer.alloc(11);
   fields.writeUInt8(channels, 1);
   fields.writeUInt16BE(head.readUInt16LE(10), 2);

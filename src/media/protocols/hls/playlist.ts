@@ -79,7 +79,7 @@ export function parsePlaylist(text: string): MasterPlaylist | MediaPlaylist {
 /** @param base URL of the playlist, after all redirects. @throws {PlaylistError} */
 export function resolveUri(uri: string, base: string): string {
   const url = URL.parse(uri, base);
-  if (url === null) throw new PlaylistError('it names an address that is none');
+  if (url === null) throw new PlaylistError('it contains an invalid URL');
   return url.href;
 }
 
@@ -278,7 +278,7 @@ class MediaReader {
   #rangeOf(text: string): ByteRange {
     const [length, offset] = text.split('@').map(Number);
     if (length === undefined || !Number.isSafeInteger(length) || length <= 0) {
-      throw new PlaylistError('it has a byte range that is none');
+      throw new PlaylistError('it has an invalid byte range');
     }
     return { length, offset: offset === undefined || !Number.isSafeInteger(offset) ? -1 : offset };
   }

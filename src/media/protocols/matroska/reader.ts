@@ -52,7 +52,7 @@ export class WebmReader {
     for (let at = 0; ; ) {
       const head = elementAt(input, at);
       if (head === null && input.length - at >= MAX_HEAD)
-        throw new RangeError('the file has no element here');
+        throw new RangeError('the file has no valid element at this position');
       if (head === null) return this.#wait(at, input.length + 1);
       const { id, size, body } = head;
       if (id === SEGMENT || id === CLUSTER || id === BLOCK_GROUP) {

@@ -187,7 +187,7 @@ export class RtmpClient {
     const { socket, play } = this.#options;
     // When publishing, media is queued there as well, which its writer limits.
     if (play !== undefined && socket.writableLength > MAX_UNREAD_BYTES) {
-      throw new ProtocolError('it does not read');
+      throw new ProtocolError('it does not read from the connection');
     }
     socket.write(encodeMessage(message, CHUNK_BYTES));
   }
@@ -249,7 +249,7 @@ export class RtmpClient {
 
   #publish(stream: AmfValue): void {
     if (typeof stream !== 'number' || !Number.isInteger(stream) || stream < 0 || stream >= 2 ** 32) {
-      throw new ProtocolError('it gives no stream');
+      throw new ProtocolError('it returned no stream ID');
     }
     this.#messageStream = stream;
     this.#isAsking = true;

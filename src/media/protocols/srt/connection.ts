@@ -45,7 +45,7 @@ const KEEP_ALIVE_MS = 1000;
 /** Permanent rejection reasons (libsrt's `SRT_REJECT_REASON`). */
 const REJECTIONS: Readonly<Record<number, ['fatal' | 'refused', string]>> = {
   8: ['fatal', 'uses an incompatible version of SRT'],
-  2: ['refused', 'refuses the streamid'],
+  2: ['refused', 'rejected the streamid'],
   1400: ['refused', 'rejected the streamid (bad request)'],
   1401: ['refused', 'rejected the streamid (unauthorized)'],
   1403: ['refused', 'rejected the streamid (forbidden)'],
@@ -160,7 +160,7 @@ export class SrtConnection {
   #tick(): void {
     const now = performance.now();
     if (this.#phase === 'open') {
-      if (now - this.#heardMs > SILENT_MS) this.fail('normal', 'does not answer any more');
+      if (now - this.#heardMs > SILENT_MS) this.fail('normal', 'stopped responding');
       else this.#use.onTick(now);
       if (this.isOpen && now - this.#saidMs > KEEP_ALIVE_MS) this.send(Control.keepAlive);
     } else if (this.#phase !== 'over') this.#ask(now);

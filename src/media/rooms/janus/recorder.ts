@@ -75,7 +75,7 @@ class FolderRecorder implements JanusRecorder {
   sync(): Promise<void> {
     this.#work ??= this.#look()
       .catch((error: unknown) => {
-        this.#options.log.warn({ err: error }, 'recordings of rooms could not be brought up to date');
+        this.#options.log.warn({ err: error }, 'recordings of rooms could not be updated');
       })
       .finally(() => {
         this.#work = null;
@@ -137,7 +137,7 @@ class FolderRecorder implements JanusRecorder {
     const session = await this.#reach();
     if (session === null) return;
     await endRecording(session.desk, roomId).catch((error: unknown) => {
-      this.#options.log.debug({ err: error, roomId }, 'the room was gone before its recording');
+      this.#options.log.debug({ err: error, roomId }, 'the room ended before its recording');
     });
   }
 
@@ -148,7 +148,7 @@ class FolderRecorder implements JanusRecorder {
     if (since === undefined) this.#ended.set(recordingId, performance.now());
     if (since === undefined || performance.now() - since < CLOSING_MS) return;
     const prefix = await port.prefixOf(recordingId);
-    if (prefix === null) log.warn({ recordingId }, 'a recording of a room that nobody wants is dropped');
+    if (prefix === null) log.warn({ recordingId }, 'an unknown recording of a room is deleted');
     else {
       for (const name of await tracksIn(path)) {
         await store.putFile(`${prefix}${name}`, join(path, name), 'application/octet-stream');

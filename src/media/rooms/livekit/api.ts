@@ -43,9 +43,7 @@ export class LivekitApi {
     } catch (error) {
       const status = statusOf(error);
       if (status === null) return 'cannot be reached';
-      return status === 401
-        ? 'rejected LIVEKIT_API_KEY and LIVEKIT_API_SECRET'
-        : `answers with status ${status}`;
+      return status === 401 ? 'rejected LIVEKIT_API_KEY and LIVEKIT_API_SECRET' : `returned status ${status}`;
     }
   }
 

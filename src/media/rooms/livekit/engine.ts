@@ -69,7 +69,7 @@ class LivekitEngine implements RoomEngine {
   readonly #owed = new Map<string, () => Promise<void>>();
   readonly #begun: Promise<void>;
   #timer: NodeJS.Timeout | undefined;
-  #lack: string | null = 'has not answered yet';
+  #lack: string | null = 'has not responded yet';
   #doubts = 0;
   #isClosed = false;
 
@@ -286,7 +286,7 @@ class LivekitEngine implements RoomEngine {
         ? this.#api.remove(ref, who.identity, null)
         : this.#api.update(ref, who, permissions);
       await change.catch((error: unknown) =>
-        this.#options.log.warn({ err: error, ref }, 'somebody could not be muted'),
+        this.#options.log.warn({ err: error, ref }, 'a participant could not be muted'),
       );
     }
   }

@@ -41,7 +41,7 @@ export class HiddenParticipant {
       if (Buffer.isBuffer(data)) this.#take(SignalResponse.fromBinary(data));
     });
     socket.on('error', (error) => this.#end(error.message));
-    socket.on('close', () => this.#end('the connection is gone'));
+    socket.on('close', () => this.#end('the connection has closed'));
   }
 
   /** @throws {Error} when LiveKit is unreachable, or the room does not exist. */

@@ -57,7 +57,7 @@ export class TrackRelay {
       onEvent: () => {},
       onTrickle: (candidate) => this.#visitor?.candidate(candidate),
       onPeer: (state) => {
-        if (state === 'hangup') this.#lost('the media are lost');
+        if (state === 'hangup') this.#lost('the media connection was lost');
       },
       onDetached: () => this.#lost('Janus closed the connection'),
     });

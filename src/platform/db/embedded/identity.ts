@@ -67,7 +67,7 @@ async function systemUser(): Promise<{ uid: number; gid: number }> {
   const user = made ? await lookUp() : null;
   if (user === null) {
     throw new Error(
-      `PostgreSQL cannot run as root and the system user "${ACCOUNT}" could not be made: run as another user`,
+      `PostgreSQL cannot run as root and the system user "${ACCOUNT}" could not be created: run as another user`,
     );
   }
   return user;

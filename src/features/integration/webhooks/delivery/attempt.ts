@@ -61,7 +61,8 @@ export function createAttempt(options: AttemptOptions): Attempt {
     } catch (error) {
       const latencyMs = Math.round(performance.now() - startedAt);
       const known = error instanceof GuardError || error instanceof OutboundError;
-      if (!known) log.error({ err: error, webhookId: delivery.webhookId }, 'a delivery could not be made');
+      if (!known)
+        log.error({ err: error, webhookId: delivery.webhookId }, 'a delivery could not be attempted');
       return {
         success: false,
         responseStatus: null,

@@ -84,7 +84,10 @@ export class ResultWriter {
         const state = sqlState(error);
         if (state !== undefined && !TRANSIENT.test(state)) return this.#isolate(batch, error);
         if (batch.every(({ giveUpAt }) => giveUpAt <= performance.now())) {
-          this.#options.log.error({ err: error, count: batch.length }, 'deliveries could not be finished');
+          this.#options.log.error(
+            { err: error, count: batch.length },
+            'the results of deliveries could not be stored',
+          );
           return batch.length;
         }
         await sleep(delayMs);
@@ -101,7 +104,7 @@ export class ResultWriter {
       return (await this.#finish(batch.slice(0, half))) + (await this.#finish(batch.slice(half)));
     }
     const { log } = only.item;
-    this.#options.log.error({ err: error, job: only.item.job }, 'a delivery row was refused');
+    this.#options.log.error({ err: error, job: only.item.job }, 'a delivery row was rejected');
     if (log === null || (log.responseBody === null && log.errorMessage === null)) return 1;
     const bare = {
       ...log,

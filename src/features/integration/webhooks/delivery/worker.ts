@@ -183,7 +183,7 @@ class Dispatcher implements DeliveryWorker {
     const jobs = this.#returned.splice(0);
     if (jobs.length === 0) return;
     await release(this.#options.db, jobs).catch((error: unknown) => {
-      this.#options.log.warn({ err: error }, 'deliveries that were claimed are made when their lease ends');
+      this.#options.log.warn({ err: error }, 'claimed deliveries are attempted after their lease ends');
     });
   }
 
@@ -333,7 +333,7 @@ class Dispatcher implements DeliveryWorker {
     }
     if (lost > 0) {
       this.#options.metrics?.lost(lost);
-      this.#options.log.warn({ count: lost }, 'deliveries were taken over by another worker');
+      this.#options.log.warn({ count: lost }, 'deliveries were claimed by another worker');
     }
     this.#wake();
   }

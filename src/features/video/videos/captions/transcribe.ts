@@ -57,16 +57,16 @@ export function createTranscribeWorker(deps: TranscribeDeps): JobWorker<typeof t
 async function guarded(deps: TranscribeDeps, run: Run): Promise<void> {
   const { log } = deps;
   const { videoId } = run.payload;
-  if (!(await deps.disk.isThere())) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
+  if (!(await deps.disk.isThere())) throw new JobDeferredError('no disk space', FULL_RETRY_SEC);
   try {
     if (run.lost > MAX_WORKER_CRASHES) throw new TranscriptError(FAILED);
     await transcribe(deps, run);
   } catch (error) {
     if (run.signal.aborted) throw error;
-    if (isDiskError(error)) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
+    if (isDiskError(error)) throw new JobDeferredError('no disk space', FULL_RETRY_SEC);
     const isOwn = error instanceof TranscriptError;
     if (!isOwn && !run.isLast) throw error;
-    log.warn({ err: error, videoId }, 'captions could not be made');
+    log.warn({ err: error, videoId }, 'captions could not be created');
     await end(deps, run, async (tx) => fail(tx, deps, videoId, isOwn ? error.message : FAILED));
   }
 }
@@ -104,7 +104,7 @@ async function gather(store: BlobStore, sound: AudioRow, path: string, signal: A
   const bytes = async function* () {
     for (const key of files) {
       const found = await store.open(key);
-      if (found === null) throw new Error(`${key} is not in the store`);
+      if (found === null) throw new Error(`${key} is not in the media storage`);
       yield* found.body;
     }
   };

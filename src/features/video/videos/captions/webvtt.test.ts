@@ -110,7 +110,7 @@ describe('rejected input', () => {
     ['nothing', '', /No cues/],
     ['a header alone', 'WEBVTT\n', /No cues/],
     ['a page', '<!doctype html>\n<p>Hello</p>', /^Line 2/],
-    ['a time without hours and milliseconds', vtt('00:01 --> 00:02', 'x'), /^Line 3: this is no time/],
+    ['a time without hours and milliseconds', vtt('00:01 --> 00:02', 'x'), /^Line 3: invalid time/],
     ['an arrow without spaces', vtt('00:01.000-->00:02.000', 'x'), /^Line 3/],
     ['an end before the start', vtt('00:02.000 --> 00:01.000', 'x'), /^Line 3: the cue ends/],
     ['an end at the start', vtt('00:01.000 --> 00:01.000', 'x'), /^Line 3/],

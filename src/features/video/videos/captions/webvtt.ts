@@ -155,13 +155,13 @@ function readCue({ line, lines }: Block, time: RegExp, refuse: (line: number, re
   const [, start = '', end = '', settings = ''] = timing;
   const startMs = readTime(start, time);
   const endMs = readTime(end, time);
-  if (startMs === null || endMs === null) throw refuse(line + at, 'this is no time');
+  if (startMs === null || endMs === null) throw refuse(line + at, 'invalid time');
   if (endMs <= startMs) throw refuse(line + at, 'the cue ends before it starts');
   const payload = lines.slice(at + 1);
   const stray = payload.findIndex((text) => text.includes('-->'));
   if (stray >= 0) throw refuse(line + at + 1 + stray, 'an empty line is missing before this cue');
   const text = payload.join('\n');
-  if (text.length > MAX_CUE) throw refuse(line + at + 1, `a cue has at most ${MAX_CUE} characters`);
+  if (text.length > MAX_CUE) throw refuse(line + at + 1, `a cue must have at most ${MAX_CUE} characters`);
   return { startMs, endMs, settings: positionSettings(settings), text: cleanText(text) };
 }
 

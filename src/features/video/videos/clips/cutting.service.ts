@@ -117,7 +117,7 @@ async function originalOf(deps: Cutting, run: Run, dir: string): Promise<Origina
 }
 
 function noSpace(): JobDeferredError {
-  return new JobDeferredError('no space is left for a clip', FULL_DISK_PAUSE_SEC);
+  return new JobDeferredError('no disk space for a clip', FULL_DISK_PAUSE_SEC);
 }
 
 /** @param wanted the revision of the file; the current one by default. */
@@ -230,7 +230,7 @@ async function ofRecordings(
   recordings: readonly Recorded[],
 ): Promise<Original> {
   const places = sourceRanges(recordings, run.payload);
-  if (places === 'COMING') throw new JobDeferredError('the recording is still being made', AGAIN_SEC);
+  if (places === 'COMING') throw new JobDeferredError('the recording is still being created', AGAIN_SEC);
   if (places === null) throw gone();
   const files = await Promise.all(
     places.map(async (place) => ({ ...place, ...(await fileOf(deps, place.videoId)) })),

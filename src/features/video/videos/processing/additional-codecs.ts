@@ -56,7 +56,7 @@ async function encodeOne(deps: ProcessingContext, run: Run, one: One): Promise<b
       keyframeSec: processing.ladder.keyframeSec,
     }),
   );
-  if (made === undefined) throw new Error(`nothing was made of ${rung.name}`);
+  if (made === undefined) throw new Error(`${rung.name} was not encoded`);
   const folder = await repository.claimFolder(deps.db, video.id, video.revision);
   await storeRenditions(deps.store, `${videoPrefix(video)}/${folder}`, outDir, [made], signal);
   return commitRun(

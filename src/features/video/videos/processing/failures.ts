@@ -38,7 +38,7 @@ export function withErrorHandling<P extends Target>(
     await checkTools().catch((error: unknown) => {
       throw new JobDeferredError(error instanceof Error ? error.message : String(error), FULL_RETRY_SEC);
     });
-    if (!(await deps.disk.isThere())) throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
+    if (!(await deps.disk.isThere())) throw new JobDeferredError('no disk space', FULL_RETRY_SEC);
     try {
       if (run.lost > MAX_WORKER_CRASHES) throw new MediaFileError('INTERNAL', INTERNAL.message);
       await step(run);
@@ -46,13 +46,13 @@ export function withErrorHandling<P extends Target>(
       if (run.signal.aborted || error instanceof JobDeferredError) throw error;
       const { videoId } = run.payload;
       if (isDiskError(error)) {
-        log.error({ err: error, videoId }, 'a processing waits for room on the disk');
-        throw new JobDeferredError('no room on the disk', FULL_RETRY_SEC);
+        log.error({ err: error, videoId }, 'processing waits for disk space');
+        throw new JobDeferredError('no disk space', FULL_RETRY_SEC);
       }
       const own = error instanceof MediaFileError ? error : undefined;
       const isFinal = own !== undefined && !PASSING.has(own.code);
       if (!isFinal && !run.isLast && run.lost <= MAX_WORKER_CRASHES) throw error;
-      log.warn({ err: error, videoId }, 'a step of a processing has failed for good');
+      log.warn({ err: error, videoId }, 'a processing step failed permanently');
       if (onGivenUp !== undefined && canDoWithout(run.payload)) return onGivenUp(run);
       const failure = own === undefined ? INTERNAL : { code: own.code, message: own.message };
       await commitRun(deps, run, (tx, append, video) => failVideo(deps, tx, append, video, failure));

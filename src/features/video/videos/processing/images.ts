@@ -66,7 +66,7 @@ async function makeOptional(deps: ProcessingContext, run: ImagesRun, images: Ima
     names = await makeSome(deps, run, images);
   } catch (error) {
     if (run.signal.aborted || isDiskError(error)) throw error;
-    deps.log.warn({ err: error, videoId: images.video.id }, 'a video has a poster and no further images');
+    deps.log.warn({ err: error, videoId: images.video.id }, 'a video has only a poster and no other images');
     return skipImages(deps, run);
   }
   await commitRun(

@@ -28,7 +28,7 @@ export async function refineLadder(deps: ProcessingContext, step: EncodeStep): P
     );
   } catch (error) {
     if (signal.aborted || isDiskError(error)) throw error;
-    deps.log.warn({ err: error, videoId: video.id }, 'a video is encoded without a look at its pictures');
+    deps.log.warn({ err: error, videoId: video.id }, 'a video is encoded without per-title analysis');
     return ladder;
   }
   await commitRun(deps, run, async (tx, _append, row) => {

@@ -26,7 +26,7 @@ export function createProgressWriter(
       if (ended || writing !== null || nowMs - lastMs < EVERY_MS) return;
       lastMs = nowMs;
       writing = write(Math.min(1, Math.max(0, fraction)) * 100)
-        .catch((error: unknown) => log.warn({ err: error }, 'the progress of a video could not be written'))
+        .catch((error: unknown) => log.warn({ err: error }, 'the progress of a video could not be stored'))
         .finally(() => {
           writing = null;
         });
