@@ -141,7 +141,7 @@ export function currentCredential({ caller: { actor }, userTokenId, ip }: Reques
 }
 
 /**
- * `/me/two-factor` (docs/concepts/authentication.md#second-factor): acts of the user, so they need `X-User-Token` or
+ * `/me/two-factor` (docs/guides/authentication.md#turn-on-two-factor-authentication): acts of the user, so they need `X-User-Token` or
  * a session.
  */
 export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[] {

@@ -14,7 +14,7 @@ interface Deps {
   isSent: boolean;
 }
 
-/** `/admin/mails` (docs/concepts/authentication.md#development-mailbox). */
+/** `/admin/mails` (docs/guides/dashboard.md#development-mailbox). */
 export function mailRoutes({ mailbox, isSent }: Deps): Route[] {
   const assertKept = () => {
     if (isSent) throw notFound();
