@@ -141,8 +141,8 @@ export function currentCredential({ caller: { actor }, userTokenId, ip }: Reques
 }
 
 /**
- * `/me/two-factor` (docs/guides/authentication.md#turn-on-two-factor-authentication): acts of the user, so they need `X-User-Token` or
- * a session.
+ * `/me/two-factor` (docs/guides/authentication.md#turn-on-two-factor-authentication): actions of the user, which need
+ * `X-User-Token` or a session.
  */
 export function twoFactorRoutes({ twoFactor }: { twoFactor: TwoFactor }): Route[] {
   const path = '/me/two-factor';
