@@ -89,10 +89,10 @@ test('where all is in order nothing is a problem, and nothing is changed', async
     ffmpeg: /^OK ffmpeg \d/,
     sandbox: /^(OK|WARNING ffmpeg has no sandbox: )/,
     ports: /^OK the ports are free/,
-    database: /^OK PostgreSQL \d+ answers/,
+    database: /^OK PostgreSQL \d+ responds/,
     'database-clock': /^OK/,
     migrations: /^OK the database is up to date/,
-    dns: /^OK localhost is/,
+    dns: /^OK localhost resolves to/,
   });
 });
 
@@ -126,7 +126,7 @@ test('configured services that do not work are reported with a remedy, and no pa
   assert.equal(diagnosis.code, 1);
   assertFound(diagnosis, {
     dns: /^PROBLEM nowhere\.invalid of PUBLIC_URL cannot be resolved/,
-    'trust-proxy': /^WARNING limits count the proxy/,
+    'trust-proxy': /^WARNING rate limits count all clients as one/,
     'private-addresses': /^WARNING/,
     database: /^PROBLEM the database cannot be reached/,
     mail: /^PROBLEM the mail server rejected the connection: .*wrong password/,
