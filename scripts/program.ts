@@ -19,6 +19,8 @@ for (const event of ['SIGTERM', 'SIGINT', 'SIGHUP', 'disconnect'] as const) {
     process.exit(130);
   });
 }
+// The listener of `disconnect` would keep a finished script running.
+process.channel?.unref();
 
 interface ProgramOptions {
   /** It is ended when it takes longer. */
