@@ -18,6 +18,6 @@ test('an unsupported binary is rejected by name, and so is a system without a ch
   t.after(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'node');
   await writeFile(path, 'something else');
-  assert.match(refuseNode(path) ?? '', /is not the Node/);
+  assert.match(refuseNode(path) ?? '', /is not the published Node/);
   assert.match(refuseNode(path, 'plan9 mips') ?? '', /plan9 mips/);
 });

@@ -80,7 +80,7 @@ test('an RTMP server whose stream number is not an integer is rejected', async (
     });
   });
   const bridge = await startBridge(t, `rtmp://127.0.0.1:${port}/live/a`);
-  assert.match((await bridge.when('FAILED')).message ?? '', /gives no stream/);
+  assert.match((await bridge.when('FAILED')).message ?? '', /returned no stream ID/);
 });
 
 const packet = (payload: Buffer, timestamp = 0, isLast = false) => ({
@@ -130,6 +130,6 @@ test('a flooding RTSP source is disconnected, and the bridge reports the reason'
     socket.write(Buffer.concat([...ahead, ...earlier]));
   });
   const bridge = await startBridge(t, url);
-  assert.match((await bridge.when('FAILED')).message ?? '', /more frames a second than are read/);
+  assert.match((await bridge.when('FAILED')).message ?? '', /more frames per second than supported/);
   await waitFor(() => !isOpen);
 });

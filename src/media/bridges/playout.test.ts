@@ -96,7 +96,7 @@ test('a source that sends too many frames a second on one track fails, and the l
   const { calls, error } = countUntilFailure(() => video(0));
   assert.ok(calls <= READ_BUDGETS.playoutTrack.items + 1000, `${calls} frames`);
   assert.deepEqual(failures, [error]);
-  assert.match(String(error), /more frames a second/);
+  assert.match(String(error), /more frames per second/);
   audio(0);
   playout.flush();
 });
@@ -106,11 +106,11 @@ test('a queue is limited by bytes and by milliseconds', (t) => {
   const payload = Buffer.concat([FRAME, Buffer.alloc(2 ** 20)]);
   const bytes = countUntilFailure((index) => large.video(index, payload));
   assert.ok(bytes.calls < 128, `${bytes.calls} frames of a megabyte`);
-  assert.match(String(bytes.error), /more than can be held/);
+  assert.match(String(bytes.error), /more than can be buffered/);
   const long = start(t);
   const far = countUntilFailure((index) => long.video(index * 2500));
   assert.ok(far.calls <= READ_BUDGETS.playoutQueue.ms / 2500 + 1, `${far.calls} frames`);
-  assert.match(String(far.error), /more than can be held/);
+  assert.match(String(far.error), /more than can be buffered/);
 });
 
 test('a track that begins far from the others fails, before and after the playout begins', (t) => {
@@ -118,7 +118,7 @@ test('a track that begins far from the others fails, before and after the playou
     const { audio, video, playout, failures } = start(t, { tracks });
     audio(0);
     playout.flush();
-    assert.throws(() => video(2 ** 31), /more than can be held/);
+    assert.throws(() => video(2 ** 31), /more than can be buffered/);
     assert.equal(failures.length, 1);
   }
 });

@@ -290,7 +290,7 @@ test('live: a start empties idle folders and removes those that no encoder can r
 
 test('live: a stream ID that is not a valid folder name is rejected', async () => {
   const { manager, session } = await fixture();
-  await assert.rejects(manager.onStart(session({ streamId: '../up' })), /stream id/);
+  await assert.rejects(manager.onStart(session({ streamId: '../up' })), /stream ID/);
 });
 
 /** Feeds HEVC and Opus, which only a current ffmpeg writes. */
