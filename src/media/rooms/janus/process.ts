@@ -201,7 +201,7 @@ export async function janusUnavailableReason(program: string): Promise<string | 
   // It prints its version and exits with 1 regardless.
   const [, number] = /^Janus version: (\d+)/m.exec(await tryRun(program, ['--version'])) ?? [];
   if (number === undefined) return `${program} is not installed`;
-  if (Number(number) < OLDEST) return 'Janus is too old: use 1.0 or newer';
+  if (Number(number) < OLDEST) return 'Janus is too old: use 1.1 or newer';
   const [tool = '', ...args] = asItself();
   const works = await tryRun(tool, [...args, 'echo', 'works']);
   return works === 'works' ? null : 'setpriv cannot run Janus as a separate user';
