@@ -1,5 +1,5 @@
 /**
- * Uploads a file and waits until it can be watched. An upload that breaks off goes on where it was.
+ * Uploads a file and waits until it can be watched. An interrupted upload resumes at its offset.
  *
  *   npm install tus-js-client
  *   MARQUEE_API=https://video.example.com/api/v1 MARQUEE_API_KEY=pk_… node upload.ts clip.mp4

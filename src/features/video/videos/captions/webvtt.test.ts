@@ -122,7 +122,11 @@ describe('rejected input', () => {
       /^Line 5/,
     ],
     ['words between cues', vtt('00:01.000 --> 00:02.000', 'x', '', 'words'), /^Line 7/],
-    ['a cue as long as a book', vtt('00:01.000 --> 00:02.000', 'x'.repeat(10_001)), /^Line 4: a cue must have/],
+    [
+      'a cue as long as a book',
+      vtt('00:01.000 --> 00:02.000', 'x'.repeat(10_001)),
+      /^Line 4: a cue must have/,
+    ],
     ['another header', 'WEBVTTX\n\n00:01.000 --> 00:02.000\nx', /^Line 2/],
   ];
   for (const [name, text, message] of refused) {
