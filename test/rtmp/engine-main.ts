@@ -29,8 +29,11 @@ await engine.start({
   onEnd: async () => {},
 });
 process.on('message', () => {
+  // The second collection completes the release of buffers that the first one has found.
   global.gc?.();
-  process.send?.({ rssBytes: process.memoryUsage().rss });
+  global.gc?.();
+  const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+  process.send?.({ memory: { residentBytes: rss, liveBytes: heapUsed + arrayBuffers } });
 });
 process.on('disconnect', () => process.exit(0));
 process.send?.({ port: engine.ports.rtmp });

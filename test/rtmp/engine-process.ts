@@ -3,10 +3,17 @@ import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { waitFor } from '../harness/wait-for.ts';
 
+/** Memory of the engine process after a garbage collection. */
+export interface EngineMemory {
+  /** Includes memory that the allocator has not returned to the system. */
+  residentBytes: number;
+  /** Referenced objects and buffers. */
+  liveBytes: number;
+}
+
 export interface EngineProcess {
   port: number;
-  /** Resident memory after a garbage collection. */
-  rssBytes(): Promise<number>;
+  memory(): Promise<EngineMemory>;
   /** Loopback ports that serve the started publishes, in order. */
   readPorts: number[];
   alive(): boolean;
@@ -22,12 +29,12 @@ export async function startEngineProcess(t: TestContext): Promise<EngineProcess>
     await exit;
   });
   const ports: number[] = [];
-  const sizes: number[] = [];
+  const measured: EngineMemory[] = [];
   const readPorts: number[] = [];
   child.on('message', (message) => {
     if (typeof message !== 'object' || message === null) return;
     if ('port' in message && typeof message.port === 'number') ports.push(message.port);
-    if ('rssBytes' in message && typeof message.rssBytes === 'number') sizes.push(message.rssBytes);
+    if ('memory' in message) measured.push(Object(message.memory));
     if ('readPort' in message && typeof message.readPort === 'number') readPorts.push(message.readPort);
   });
   const port = await waitFor(() => ports[0], { timeoutMs: 10_000, message: 'the engine process' });
@@ -35,10 +42,10 @@ export async function startEngineProcess(t: TestContext): Promise<EngineProcess>
     port,
     readPorts,
     alive: () => child.exitCode === null && child.signalCode === null,
-    rssBytes: async () => {
-      const known = sizes.length;
-      child.send('rss');
-      return waitFor(() => sizes[known]);
+    memory: async () => {
+      const count = measured.length;
+      child.send('memory');
+      return waitFor(() => measured[count]);
     },
   };
 }
