@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { childrenOf, singleItem } from '../test/harness/processes.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
 import { startPublisher } from '../test/rtmp/publisher.ts';
 
@@ -33,12 +33,6 @@ async function hourOf(id: string): Promise<Hour> {
   };
 }
 
-function mediaProcess(): number {
-  const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().split('\n');
-  const found = lines.map((line) => /^\s*(\d+)\s+(\d+)\s.*main\/media\.ts/.exec(line));
-  return Number(found.find((match) => Number(match?.[2]) === platform.process.pid)?.[1]);
-}
-
 /** Keyframes every ten seconds, and too few bits for 720p. */
 function badEncoder(streamKey: string) {
   return startPublisher({
@@ -67,7 +61,7 @@ test('issues of a real encoder are shown with a remedy, emitted, and cleared whe
   const { healthy, remedies } = await says('KEYFRAME_INTERVAL', 'BITRATE_LOW');
   assert.equal(healthy, false);
   assert.match(remedies, /keyframe interval of the encoder to 2 s/);
-  assert.match(remedies, /Raise the bitrate/);
+  assert.match(remedies, /Raise the encoder bitrate/);
   const { points } = await waitFor(async () => ((await hourOf(id)).points.length > 0 ? hourOf(id) : null), {
     timeoutMs: 20_000,
   });
@@ -86,7 +80,7 @@ test('issues of a real encoder are shown with a remedy, emitted, and cleared whe
   assert.equal(told.length, 1, 'at most once a minute');
   assert.ok(told[0].issues.length > 0 && told[0].healthy === false, JSON.stringify(told));
 
-  process.kill(mediaProcess(), 'SIGKILL');
+  process.kill(singleItem(childrenOf(platform.process.pid ?? -1, '/media.')), 'SIGKILL');
   await encoder.exited;
   await waitFor(async () => (await hourOf(id)).healthy === null, {
     timeoutMs: 20_000,
