@@ -42,8 +42,9 @@ interface Options {
  * [{mid, identity, source}]}`, `{op: 'candidate', pc, candidate}` and `{op: 'lost', pc}`.
  */
 export class JanusConnection implements EngineConnection {
+  /** ID of the participant in Janus. */
+  readonly feed = randomUUID();
   readonly #options: Options;
-  readonly #feed = randomUUID();
   #handle: JanusHandle | null = null;
   #receiver: Receiver | null = null;
   #sending = new Set<Source>();
@@ -73,14 +74,14 @@ export class JanusConnection implements EngineConnection {
       request: 'join',
       ptype: 'publisher',
       room,
-      id: this.#feed,
+      id: this.feed,
       display: peer.identity,
     });
     const privateId = typeof joined.data.private_id === 'number' ? joined.data.private_id : 0;
     if (peer.permissions.canSubscribe)
       this.#receiver = new Receiver({ client, room, privateId, send, onError });
     this.#take(joined);
-    send({ op: 'open', visit: this.#feed });
+    send({ op: 'open', visit: this.feed });
   }
 
   async signal(message: Signal): Promise<void> {
@@ -116,7 +117,7 @@ export class JanusConnection implements EngineConnection {
   async #obey(message: Signal): Promise<void> {
     switch (message.op) {
       case 'hello':
-        this.#send({ op: 'ready', visit: this.#feed });
+        this.#send({ op: 'ready', visit: this.feed });
         return this.#receiver?.again();
       case 'publish':
         return this.#publish(message);
@@ -167,7 +168,7 @@ export class JanusConnection implements EngineConnection {
         const mute = isMuted(stream, muted);
         if (stream.isMuted === mute) continue;
         stream.isMuted = mute;
-        await this.#handle?.send({ request: 'moderate', room, id: this.#feed, mid, mute });
+        await this.#handle?.send({ request: 'moderate', room, id: this.feed, mid, mute });
       }
     } catch (error) {
       this.#gone('participant');
@@ -191,7 +192,7 @@ export class JanusConnection implements EngineConnection {
     else if (data.leaving === 'ok') this.#gone('participant');
     for (const one of Array.isArray(data.publishers) ? data.publishers : []) {
       const { id, streams } = publisherOf(one);
-      if (id !== this.#feed) this.#receiver?.published(id, streams);
+      if (id !== this.feed) this.#receiver?.published(id, streams);
     }
     for (const feed of [data.unpublished, data.leaving, data.kicked]) {
       if (typeof feed === 'string' && feed !== 'ok') this.#receiver?.gone(feed);

@@ -136,7 +136,9 @@ class JanusEngine implements RoomEngine {
     await seat?.connection.close();
     const { desk } = this.#reach();
     for (const person of await this.#people(ref)) {
-      if (person.identity !== identity) continue;
+      // Janus still lists a closed connection for a moment. Kicking it then makes Janus 1.1 skip the offers that
+      // remove its streams from the other participants.
+      if (person.identity !== identity || person.id === seat?.connection.feed) continue;
       await accept(NO_SUCH_FEED, () => desk.send({ request: 'kick', room: ref, id: person.id }));
     }
   }
