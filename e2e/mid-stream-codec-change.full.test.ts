@@ -84,7 +84,7 @@ async function shows(lines: number): Promise<void> {
   });
 }
 
-test('timestamps that run over are none that jump', async (t) => {
+test('playback continues when timestamps wrap around', async (t) => {
   await longestFreeze(watching.page);
   await waitFor(() => publisher.stamp < 2 ** 31, { timeoutMs: BEFORE_WRAP_MS });
   await assertPlaybackContinues(t, 80);

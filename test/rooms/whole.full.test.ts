@@ -95,7 +95,10 @@ async function meets(page: Page, name: string): Promise<void> {
       return video && !video.hidden ? video.getVideoPlaybackQuality().totalVideoFrames : 0;
     })()`);
   const before = await frames();
-  await waitFor(async () => (await frames()) > before + 5, { ...PATIENT, message: `pictures of ${name}` });
+  await waitFor(async () => (await frames()) > before + 5, {
+    ...PATIENT,
+    message: `video frames of ${name}`,
+  });
   const tile = page.locator('.tile[data-speaking]').filter({ hasText: name, hasNotText: '(you)' });
   await tile.waitFor({ state: 'attached', ...SLOW });
 }
@@ -103,8 +106,7 @@ async function meets(page: Page, name: string): Promise<void> {
 const PATIENT = { timeoutMs: 60_000, intervalMs: 200 };
 const LOST = 'Audio and video are interrupted.';
 
-const NAME =
-  'people meet by the page, the media process dies and comes back, and the recording plays with sound';
+const NAME = 'participants meet in browsers, the media process restarts, and the recording plays with audio';
 test(`${NAME}, with Janus`, { skip }, (t) => meetAndWatch(t, false));
 test(`${NAME}, with LiveKit`, { skip: noLivekit }, (t) => meetAndWatch(t, true));
 
@@ -125,8 +127,8 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   // LiveKit continues without a message.
   const lost = isLivekit ? [] : [ada, ben].map((page) => page.getByText(LOST).first());
   await Promise.all(lost.map((one) => one.waitFor(SLOW)));
-  const toldMs = performance.now() - killed;
-  if (!isLivekit) assert.ok(toldMs < 5000, `they were told after ${Math.round(toldMs)} ms`);
+  const noticeMs = performance.now() - killed;
+  if (!isLivekit) assert.ok(noticeMs < 5000, `the message appeared after ${Math.round(noticeMs)} ms`);
   await Promise.all(lost.map((one) => one.waitFor({ state: 'hidden', ...SLOW })));
   const linkFile = join(platform.dataDir, 'rooms', 'janus.json');
   await waitFor(
@@ -141,11 +143,11 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   await press(ada, 'End for everyone');
   await ada.getByRole('heading', { name: 'The room has ended.' }).waitFor(SLOW);
   const isOfIt = ({ rawBody }: { rawBody: Buffer }) => rawBody.includes(roomId);
-  const told = await waitFor(() => sink.requests.find(isOfIt), {
+  const delivery = await waitFor(() => sink.requests.find(isOfIt), {
     timeoutMs: 120_000,
     message: 'room.recording_ready',
   });
-  const { type, data } = JSON.parse(told.rawBody.toString());
+  const { type, data } = JSON.parse(delivery.rawBody.toString());
   assert.deepEqual([type, data.roomId], ['room.recording_ready', roomId]);
   const video = await waitFor(
     async () => {
@@ -175,7 +177,7 @@ async function meetAndWatch(t: TestContext, isLivekit: boolean): Promise<void> {
   assert.ok(frames.length > 120, `${frames.length} frames`);
   const green = frames.filter((line) => Number(line.slice(7)) > 20);
   // No media is sent while there is no media server.
-  assert.ok(green.length > 60, `the picture of the device: ${green.length} of ${frames.length} frames`);
+  assert.ok(green.length > 60, `frames of the camera: ${green.length} of ${frames.length} frames`);
 }
 
 const MB = 2 ** 20;

@@ -7,7 +7,7 @@ import { waitForDatabase } from './index.ts';
 const database = await createTestDatabase({ pool: 1 });
 after(() => database.close());
 
-test('connections that a busy moment has made end, also while statements come one after the other', async () => {
+test('the connections of a load peak are closed, even while statements arrive one after another', async () => {
   const { sql, close } = await waitForDatabase({ url: database.url, pool: 8, name: 'busy moment' });
   const open = async () => {
     const [row] = await database.sql`
