@@ -16,6 +16,7 @@ import { type FlvSource, type FlvSourceOptions, startFlvSource } from './flv-sou
 
 export const run = promisify(execFile);
 const log = createLogger('silent');
+/** Ends what a test started; each test runs and empties the list. */
 export const cleanups: (() => Promise<unknown>)[] = [];
 
 export interface Fixture {

@@ -4,7 +4,7 @@ import { access, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { after, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { CURRENT_FFMPEG, NO_CURRENT_FFMPEG } from '../../../test/live/current-ffmpeg.ts';
 import { eventually } from '../../../test/live/eventually.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
@@ -19,8 +19,9 @@ import { type MediaPlaylist, parseMediaPlaylist } from './playlist.ts';
 import { emptyState } from './state.ts';
 
 const cleanups: (() => Promise<unknown>)[] = [];
-after(async () => {
-  for (const cleanup of cleanups.reverse()) await cleanup();
+/** A program left running would use the processor during later tests. */
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
 interface Fixture {
@@ -35,7 +36,7 @@ interface Fixture {
 }
 
 async function fixture(changes: Partial<LiveManagerOptions> = {}): Promise<Fixture> {
-  const source = await startFlvSource({ width: 320, height: 180 });
+  const source = await startFlvSource({ width: 320, height: 180, fps: 15 });
   const liveDir = await mkdtemp(join(tmpdir(), 'live-manager-'));
   const kicked: string[] = [];
   const stats: Fixture['stats'] = { value: null };
@@ -144,7 +145,7 @@ test('live: a resolution change within a publish starts a new epoch', async () =
   const { manager, session, slots, playlist, source } = await fixture();
   await begin(manager, session());
   await slots(1);
-  source.use({ width: 640, height: 360 });
+  source.use({ width: 640, height: 360, fps: 15 });
   manager.onMedia(session({ video: { codec: 'avc1.42c01e', width: 640, height: 360, fps: 0 } }));
   const epochs = async () => new Set((await playlist())?.segments.map(({ epoch }) => epoch)).size;
   await eventually('a second epoch', async () => (await epochs()) === 2);
@@ -206,7 +207,7 @@ test('live: a node that has become full does not restart a running packager', as
 
 test('live: a publish without a second keyframe is transcoded with regular keyframes', async () => {
   const { manager, session, slots, stats, source } = await fixture();
-  source.use({ width: 320, height: 180, gopSec: 60 });
+  source.use({ width: 320, height: 180, fps: 15, gopSec: 60 });
   await begin(manager, session());
   stats.value = ingestStats({ keyframeIntervalMs: null, lastMediaAtMs: systemClock.ms() + 5000 });
   const { segments } = await slots(2);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { eventually } from '../../../test/live/eventually.ts';
 import { testFfmpeg } from '../../../test/live/ffmpeg.ts';
 import { cleanups, fixture, probe } from '../../../test/live/packager.ts';
@@ -11,8 +11,8 @@ import { fakeNvenc } from '../../../test/transcode/fake-hardware.ts';
 import { createLocalSource } from '../nodes/local-source.ts';
 import { createLiveFiles } from '../playback/index.ts';
 
-after(async () => {
-  for (const cleanup of cleanups.reverse()) await cleanup();
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
 test('packager: above the limit the source rung is a transcode within it, with regular keyframes', async () => {
