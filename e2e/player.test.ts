@@ -23,8 +23,15 @@ const PAGE = `<!doctype html><video muted playsinline></video><script src="/hls.
   hls.on(Hls.Events.MANIFEST_PARSED, () => video.play());
 </script>`;
 
+/** Height of broadcasts. */
+const LINES = 180;
+/** Height above which a broadcast has a second quality. */
+const TALL_LINES = 378;
+/** Frames of about two seconds. */
+const FRAMES = 30;
 /** A browser that identifies itself as automated is a bot and is not counted. */
 const VIEWER = {
+  viewport: { width: 480, height: 270 },
   userAgent:
     'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36',
 };
@@ -62,11 +69,12 @@ after(async () => {
   site?.close();
 });
 
-function publish(t: TestContext, streamKey: string, lines = 360, extraArgs: string[] = []) {
+function publish(t: TestContext, streamKey: string, lines = LINES, extraArgs: string[] = []) {
   const encoder = startPublisher({
     url: `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`,
     width: (lines * 16) / 9,
     height: lines,
+    fps: 15,
     extraArgs,
   });
   t.after(() => encoder.stop());
@@ -116,7 +124,7 @@ test('hls.js on another origin and the watch page play immediately after the sta
   await hasSignal(stream.id, true);
   await partner.start(stream.id);
   const player = await openPlayer(t, stream.id);
-  await player.plays(60, 60_000);
+  await player.plays(FRAMES, 60_000);
   assert.deepEqual(await player.fatal(), []);
   await waitFor(
     async () => {
@@ -141,17 +149,17 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   // to connect. After that, the server holds the request until the first segment.
   await hasSignal(stream.id, true);
   await player.load();
-  await player.plays(60, 60_000);
+  await player.plays(FRAMES, 60_000);
 
   first.kill('SIGKILL');
   await first.exited;
   // The player learns that no media follows, and continues from that position.
   const isWaiting = () => player.page.evaluate<boolean>('window.isWaiting');
   await waitFor(isWaiting, { timeoutMs: 20_000, message: 'the end of what the first one sent' });
-  const second = publish(t, stream.streamKey, 720);
+  const second = publish(t, stream.streamKey, TALL_LINES);
   const width = () => player.page.evaluate<number>('document.querySelector("video").videoWidth');
-  await waitFor(async () => (await width()) !== 640, { timeoutMs: 60_000, message: 'the new picture' });
-  await player.plays(60, 60_000);
+  await waitFor(async () => (await width()) > 320, { timeoutMs: 60_000, message: 'the new picture' });
+  await player.plays(FRAMES, 60_000);
   assert.deepEqual(await player.fatal(), [], 'over the discontinuity');
 
   await partner.stop(stream.id);
@@ -163,7 +171,7 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
   assert.deepEqual([await player.hasEnded(), await player.fatal()], [true, []]);
   await partner.start(stream.id);
   const again = await openPlayer(t, stream.id);
-  await again.plays(60, 60_000);
+  await again.plays(FRAMES, 60_000);
   assert.deepEqual(await again.fatal(), []);
   await partner.stop(stream.id);
   await second.stop();
@@ -171,11 +179,11 @@ test('hls.js waits for the encoder, outlives its death and sees the next broadca
 
 test('video without keyframes plays without additional delay, and health reports the issue', async (t) => {
   const stream = await partner.createStream();
-  publish(t, stream.streamKey, 360, ['-x264-params', 'intra-refresh=1']);
+  publish(t, stream.streamKey, LINES, ['-x264-params', 'intra-refresh=1']);
   await hasSignal(stream.id, true);
   await partner.start(stream.id);
   const player = await openPlayer(t, stream.id);
-  await player.plays(60, 60_000);
+  await player.plays(FRAMES, 60_000);
   assert.deepEqual(await player.fatal(), []);
   await waitFor(
     async () => Object((await partner.stream(stream.id)).health).issues?.includes('NO_KEYFRAMES'),
