@@ -82,9 +82,20 @@ export async function streamOf(path: string): Promise<Record<string, unknown>> {
   return Object(JSON.parse(stdout).streams[0]);
 }
 
-/** Everything can be decoded without one complaint. */
-export async function assertDecodes(path: string): Promise<void> {
-  const { stderr } = await run('ffmpeg', ['-nostdin', '-v', 'error', '-i', path, '-f', 'null', '-']);
+/** Returns ffprobe's data of the only stream of a file, and the sorted presentation times of its packets. */
+export async function readTrack(path: string): Promise<{ stream: Record<string, unknown>; times: number[] }> {
+  const args = ['-v', 'error', '-show_streams', '-show_entries', 'packet=pts_time', '-of', 'json', path];
+  const { stdout } = await run('ffprobe', args, { maxBuffer: 64 * 2 ** 20 });
+  const { streams, packets } = JSON.parse(stdout);
+  const times = Array.from(Object.values(Object(packets)), (packet) => Number(Object(packet).pts_time));
+  return { stream: Object(streams[0]), times: times.toSorted((a, b) => a - b) };
+}
+
+/** Asserts that everything in these files can be decoded without an error message. */
+export async function assertDecodes(...paths: string[]): Promise<void> {
+  const inputs = paths.flatMap((path) => ['-i', path]);
+  const maps = paths.flatMap((_, index) => ['-map', String(index)]);
+  const { stderr } = await run('ffmpeg', ['-nostdin', '-v', 'error', ...inputs, ...maps, '-f', 'null', '-']);
   assert.equal(stderr, '');
 }
 
