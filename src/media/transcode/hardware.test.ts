@@ -30,7 +30,7 @@ before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'hardware-run-'));
   input = await make(
     dir,
-    ...[...pictures('640x360', 25, 4), ...tone(4), ...H264, '-g', '250', '-c:a', 'aac', 'in.mp4'],
+    ...[...pictures('640x360', 25, 2), ...tone(2), ...H264, '-g', '250', '-c:a', 'aac', 'in.mp4'],
   );
 });
 after(() => rm(dir, { recursive: true, force: true }));
@@ -89,8 +89,8 @@ test('the ladder is encoded by the hardware that works, with the cuts and times 
     const [hard, soft] = [outDir, plain.outDir].map((folder) => join(folder, name, 'index.m3u8'));
     assert.deepEqual(await segments(hard ?? ''), await segments(soft ?? ''));
     assert.deepEqual(await packetTimes(hard ?? ''), await packetTimes(soft ?? ''));
-    await assertDecodes(hard ?? '');
   }
+  await assertDecodes(...['360p', '240p'].map((name) => join(outDir, name, 'index.m3u8')));
 });
 
 test('rungs without a hardware session are encoded in software, in the same run', async () => {

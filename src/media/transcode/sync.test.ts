@@ -19,9 +19,6 @@ after(() => rm(dir, { recursive: true, force: true }));
 /** Returns the times at which the video turns white and the audio starts, in seconds. */
 async function flashAndBeep(made: Made): Promise<{ flashSec: number; beepSec: number }> {
   const name = made.renditions[0]?.name ?? '';
-  const look = ['-vf', "select='gt(scene,0.3)',metadata=print:file=-", '-an', '-f', 'null', '-'];
-  const seen = await output(['-i', made.path(name), ...look]);
-  const listen = ['-af', 'silencedetect=n=-30dB:d=0.2', '-vn', '-f', 'null', '-'];
   // Raw time in the file, that of its first packet: not all players read edit lists.
   const [firstSec = Number.NaN] = await packetTimes(made.path('audio'), 'a:0');
   const audio = join(made.outDir, 'audio.mp4');
@@ -31,16 +28,15 @@ async function flashAndBeep(made: Made): Promise<{ flashSec: number; beepSec: nu
   ];
   const parts = await Promise.all(names.map((name) => readFile(join(made.outDir, 'audio', name))));
   await writeFile(audio, Buffer.concat(parts));
-  const heard = await output(['-v', 'info', '-ignore_editlist', '1', '-i', audio, ...listen]);
+  const { stdout: seen, stderr: heard } = await run('ffmpeg', [
+    ...['-nostdin', '-hide_banner', '-i', made.path(name), '-ignore_editlist', '1', '-i', audio],
+    ...['-map', '0:v', '-vf', "select='gt(scene,0.3)',metadata=print:file=-", '-f', 'null', '-'],
+    ...['-map', '1:a', '-af', 'silencedetect=n=-30dB:d=0.2', '-f', 'null', '-'],
+  ]);
   return {
     flashSec: Number(/pts_time:([\d.]+)/.exec(seen)?.[1]),
     beepSec: Number(/silence_end: ([\d.]+)/.exec(heard)?.[1]) + firstSec,
   };
-}
-
-async function output(args: string[]): Promise<string> {
-  const { stdout, stderr } = await run('ffmpeg', ['-nostdin', '-hide_banner', ...args]);
-  return stdout + stderr;
 }
 
 /** Returns arguments for a flash and a beep at 1.2 s; each track may begin later than the file. */
