@@ -36,7 +36,7 @@ interface Fixture {
 async function broadcast(
   t: TestContext,
   extraArgs: string[],
-  { maxRungs = 0, width = 320, height = 180 } = {},
+  { maxRungs = 0, width = 320, height = 180, fps = 15 } = {},
 ): Promise<Fixture> {
   const liveDir = await mkdtemp(join(tmpdir(), 'odd-signals-'));
   let manager: LiveManager | null = null;
@@ -57,7 +57,7 @@ async function broadcast(
   manager = made;
   await made.start();
   const publisher = startPublisher({
-    ...{ url: ingest.url('key-s1'), width, height },
+    ...{ url: ingest.url('key-s1'), width, height, fps },
     extraArgs: [...extraArgs, ...INTERLEAVED],
   });
   t.after(async () => {
@@ -135,7 +135,12 @@ test('interlaced video is reported when copied, and deinterlaced in the encoded 
     ...['-vf', 'tinterlace=interleave_top', '-r', '15'],
     ...['-flags', '+ildct+ilme', '-x264-params', 'tff=1'],
   ];
-  const { dir, after, issues } = await broadcast(t, interlaced, { maxRungs: 1, width: 854, height: 480 });
+  const { dir, after, issues } = await broadcast(t, interlaced, {
+    maxRungs: 1,
+    width: 854,
+    height: 480,
+    fps: 30,
+  });
   const combed = async (rung: string) => {
     const last = (await after(3, rung)).segments.at(-1);
     assert.ok(last !== undefined);
