@@ -98,7 +98,7 @@ async function liveStream(lines?: number) {
 }
 
 test('after kill -9 of ffmpeg the source continues and the lower rendition recovers', async () => {
-  const { stream, encoder } = await liveStream(540);
+  const { stream, encoder } = await liveStream(378);
   const lastScaled = async () => {
     const files = (await playlistOf(stream.id, '360')).matchAll(/\/360\/s_(\d+)\.m4s$/gm);
     return Math.max(-1, ...[...files].map(([, index]) => Number(index)));

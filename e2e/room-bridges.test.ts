@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import type { TestBrowser } from '../test/harness/browser.ts';
@@ -40,9 +40,11 @@ const when = (id: string, status: string) =>
     { ...PATIENT, message: `the bridge to be ${status}` },
   );
 
-async function comeTo(roomId: string, identity: string): Promise<Page> {
+/** Opens the lobby of a room with camera and microphone on; a page left open would encode video during later tests. */
+async function openLobby(t: TestContext, roomId: string, identity: string): Promise<Page> {
   const { url } = await call('POST', `/rooms/${roomId}/tokens`, { identity, name: identity, role: 'HOST' });
-  const { page } = await browser.open(String(url), { permissions: ['camera', 'microphone'] });
+  const { page, close } = await browser.open(String(url), { permissions: ['camera', 'microphone'] });
+  t.after(close);
   const press = (name: string) => page.getByRole('button', { name, exact: true }).click(SLOW);
   await press('Turn on the camera');
   await press('Turn on the microphone');
@@ -62,16 +64,13 @@ async function agree(page: Page): Promise<void> {
 
 /** Returns the color in the middle of the newest frame, and the audio level in dB. */
 async function seenIn(playlist: string): Promise<{ pixel: Buffer; peak: number }> {
-  const input = ['-live_start_index', '-1', '-i', playlist];
   const scaled = ['-map', '0:v', '-frames:v', '10', '-vf', 'crop=iw/2:ih/2,scale=1:1'];
   const pixels = [...scaled, '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-'];
-  const picture = await run('ffmpeg', ['-v', 'error', ...input, ...pixels], {
-    ...{ encoding: 'buffer', timeout: 20_000 },
-  });
-  const loud = ['-map', '0:a', '-t', '1', '-af', 'volumedetect', '-f', 'null', '-'];
-  const { stderr } = await run('ffmpeg', [...input, ...loud], { timeout: 20_000 });
-  const peak = Number(/max_volume: (-?[\d.]+) dB/.exec(stderr)?.[1] ?? -99);
-  return { pixel: picture.stdout.subarray(-3), peak };
+  const loudness = ['-map', '0:a', '-t', '1', '-af', 'volumedetect', '-f', 'null', '-'];
+  const args = ['-nostdin', '-live_start_index', '-1', '-i', playlist, ...pixels, ...loudness];
+  const { stdout, stderr } = await run('ffmpeg', args, { encoding: 'buffer', timeout: 20_000 });
+  const peak = Number(/max_volume: (-?[\d.]+) dB/.exec(String(stderr))?.[1] ?? -99);
+  return { pixel: stdout.subarray(-3), peak };
 }
 
 /** Returns the decoded frames of a participant's camera on a page. */
@@ -94,11 +93,11 @@ const seesMore = async (page: Page, name: string) => {
   await waitFor(counted, { ...PATIENT, message: `pictures of ${name}` });
 };
 
-test('a room is the broadcast of a stream, and a stream plays in the room', { skip: NO_JANUS }, async () => {
+test('a room is the broadcast of a stream, and a stream plays in the room', { skip: NO_JANUS }, async (t) => {
   const room = await call('POST', '/rooms', { name: 'Round table' });
   const roomId = String(room.id);
   const { id: streamId, playbackUrl } = await partner.createStream();
-  const page = await comeTo(roomId, 'ada');
+  const page = await openLobby(t, roomId, 'ada');
   assert.equal(await page.getByText(BROADCAST).first().isVisible(), false);
   const out = await bridge({ type: 'ROOM_TO_STREAM', sourceId: roomId, targetId: streamId });
   // No participant is present yet: a title card and silence are a signal.

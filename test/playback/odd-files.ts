@@ -22,7 +22,9 @@ export interface OddFile {
 
 export const FRAME_RATE = 25;
 /** Length of files that fit into one segment. */
-const LENGTH_SEC = 6;
+const LENGTH_SEC = 4;
+/** Length of the segments of renditions. */
+const SEGMENT_SEC = 6;
 /** Length of files that have a second segment. */
 const LONG_SEC = 8;
 const SHORT_SEC = 2;
@@ -133,9 +135,9 @@ const PLAIN = {
 export const ONE_FRAME_MORE: OddFile = {
   ...PLAIN,
   name: 'one-frame-more.webm',
-  lengthSec: LENGTH_SEC + 1 / FRAME_RATE,
+  lengthSec: SEGMENT_SEC + 1 / FRAME_RATE,
   make(dir) {
-    const whole = span(0, LENGTH_SEC + 1 / FRAME_RATE);
+    const whole = span(0, SEGMENT_SEC + 1 / FRAME_RATE);
     const input = [...numbered(whole, LANDSCAPE), ...tones(whole)];
     return make(dir, ...input, ...VP8, ...OPUS, 'one-frame-more.webm');
   },

@@ -148,11 +148,13 @@ function secondsOf({ lengthSec }: OddFile): number[] {
 async function waitForEnd(page: Page, { lengthSec }: OddFile): Promise<void> {
   let sec: number | null = null;
   const hasEnded = async () => {
-    sec = await page.evaluate<number | null>('document.querySelector("video")?.currentTime');
-    return (await page.evaluate('window.endedAtSec')) !== null;
+    const state = '[document.querySelector("video")?.currentTime ?? null, window.endedAtSec]';
+    const [now, end] = await page.evaluate<(number | null)[]>(state);
+    sec = now ?? null;
+    return end !== null;
   };
   const message = () => `the end at ${lengthSec} s; playback is at ${sec}`;
-  await waitFor(hasEnded, { timeoutMs: 40_000, intervalMs: 100, message });
+  await waitFor(hasEnded, { timeoutMs: 40_000, intervalMs: 250, message });
   const endSec = await page.evaluate<number>('window.endedAtSec');
   assertNear(endSec, lengthSec, LENGTH_TOLERANCE_SEC, 'the end');
 }
