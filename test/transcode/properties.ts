@@ -27,6 +27,7 @@ const AUDIO_FRAME_SEC = 1024 / 48_000;
 const LEVEL_TOLERANCE = 14;
 const EDGE_TOLERANCE = 22;
 const IN_STEP_SEC = 0.025;
+const transcoder = testTranscoder({ guard: normalPriorityGuard });
 /** A lower rendition may drop half of the frames. */
 const SMALL = { width: 32, height: 18 };
 
@@ -47,7 +48,6 @@ interface Made {
 
 /** The renditions of a file, with one more below the top, decoded. */
 async function makeRenditions(dir: string, path: string): Promise<Made> {
-  const transcoder = testTranscoder({ guard: normalPriorityGuard });
   const signal = AbortSignal.timeout(120_000);
   const outDir = await mkdtemp(join(dir, 'out-'));
   const source = await transcoder.probe(path, signal);

@@ -62,10 +62,15 @@ export async function normalPriorityGuard(): Promise<Guard> {
   };
 }
 
-export function testTranscoder(options: Partial<Parameters<typeof createTranscoder>[0]> = {}): Transcoder {
+let plain: Transcoder | null = null;
+
+/** Returns a transcoder; the one without options is shared, because each starts ffmpeg four times to check it. */
+export function testTranscoder(options?: Partial<Parameters<typeof createTranscoder>[0]>): Transcoder {
   const log = createLogger('silent');
   const tools = { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', guard: testGuard, threads: 1, log };
-  return createTranscoder({ ...tools, ...options });
+  if (options !== undefined) return createTranscoder({ ...tools, ...options });
+  plain ??= createTranscoder(tools);
+  return plain;
 }
 
 /** Presentation times of the packets of one kind, sorted, in seconds. */
