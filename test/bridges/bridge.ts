@@ -3,10 +3,10 @@ import { Bridge } from '../../src/media/bridges/bridge.ts';
 import { validateSource } from '../../src/media/bridges/bridge-manager.ts';
 import { createDemuxer } from '../../src/media/bridges/demuxer.ts';
 import type { BridgeReport, PublishGrant } from '../../src/media/contract/index.ts';
-import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createOutbound, type Outbound } from '../../src/platform/outbound/index.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { testFfmpeg } from '../live/ffmpeg.ts';
 import { type FlvReader, openFlv } from '../rtmp/flv-reader.ts';
 import { startIngest, type TestIngest } from '../rtmp/ingest.ts';
 
@@ -23,7 +23,6 @@ export interface RunningBridge {
   stop(): Promise<void>;
 }
 
-const ffmpeg = openFfmpeg('ffmpeg');
 const GRANT: PublishGrant = { streamId: 'str_1', maxHeight: 1080, maxFps: 60 };
 
 /** Starts a bridge into a separate ingest, without a database; both end with the test. */
@@ -50,7 +49,7 @@ export async function startBridge(
     admit: async () => grant,
     source: validateSource(sourceUrl),
     outbound,
-    demuxer: createDemuxer(() => ffmpeg, createLogger('silent')),
+    demuxer: createDemuxer(async () => testFfmpeg, createLogger('silent')),
     report: (report) => reports.push(report),
     backoffMs: [200, 400],
   });

@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import type { DesiredPush, PushReport } from '../../src/media/contract/index.ts';
-import { openFfmpeg } from '../../src/media/ffmpeg/program.ts';
 import { createMuxer } from '../../src/media/restream/muxer.ts';
 import { Sender } from '../../src/media/restream/sender.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { createOutbound, type OutboundOptions } from '../../src/platform/outbound/index.ts';
+import { testFfmpeg } from '../live/ffmpeg.ts';
 import { startIngest, type TestIngest } from '../rtmp/ingest.ts';
 import { type Publisher, type PublisherOptions, startPublisher } from '../rtmp/publisher.ts';
 
@@ -30,7 +30,7 @@ export async function startBroadcast(
   const log = createLogger('silent');
   const sender = new Sender({
     outbound,
-    muxer: createMuxer(() => openFfmpeg('ffmpeg'), log),
+    muxer: createMuxer(async () => testFfmpeg, log),
     report: (report) => reports.push(report),
     backoffMs: given.backoffMs ?? [100, 200],
   });
