@@ -224,8 +224,8 @@ async function createTestStream() {
   return { id: String(data.id), streamKey: String(data.streamKey), hasSignal };
 }
 
-/** Watches with one viewer whose player sends beacons, and one whose does not. */
-async function isWatched(id: string, master: string) {
+/** Asserts that a viewer whose player sends beacons counts, and one whose player does not. */
+async function assertViewersCount(id: string, master: string) {
   const page = await (await fetch(`${platform.url}/embed/${id}`)).text();
   const session = / session="([^"]*)"/.exec(page)?.[1];
   const events = [{ type: 'PLAY', positionSec: 0, at: performance.timeOrigin + performance.now() }];
@@ -245,7 +245,7 @@ async function isWatched(id: string, master: string) {
   assert.deepEqual([peakViewers, uniqueViewers], [2, 2]);
 }
 
-async function isMeasured(id: string) {
+async function assertHealthIsMeasured(id: string) {
   const { data } = await waitFor(
     async () => {
       const answer = await callTest('GET', `/streams/${id}/health`);
@@ -259,7 +259,7 @@ async function isMeasured(id: string) {
   assert.ok(data.points.at(-1).bitrateKbps > 0, JSON.stringify(data.points));
 }
 
-// These mostly wait.
+// They mostly wait, so they run concurrently.
 describe('RTMPS and simulated signals', { concurrency: true }, () => {
   test('an encoder publishes over TLS, and continues while the certificate is renewed', async (t) => {
     const { id, streamKey } = await partner.createStream();
@@ -321,8 +321,8 @@ describe('RTMPS and simulated signals', { concurrency: true }, () => {
     });
     const master = `${platform.url}/live/${id}/master.m3u8`;
     await waitFor(async () => (await fetch(master)).ok, { timeoutMs: 15_000, message: 'the playlist' });
-    await isWatched(id, master);
-    await isMeasured(id);
+    await assertViewersCount(id, master);
+    await assertHealthIsMeasured(id);
     await callTest('POST', `/streams/${id}/simulate-signal`, { on: false });
     await waitFor(async () => !(await hasSignal()), { timeoutMs: 15_000, message: 'the end of the signal' });
     const { data } = await callTest('GET', '/me/events?limit=50');
