@@ -75,6 +75,22 @@ test('the last keyframe is repeated while video is missing, until a keyframe arr
   assert.equal(video(14_040, 17_000)[0], 16_000, 'frames that refer to lost ones are dropped');
 });
 
+test('the repeated keyframe is the last one, whatever the sizes of those before', () => {
+  const repeated: Buffer[] = [];
+  const filler = new TrackFiller({
+    emit: (_type, _timestamp, payload) => repeated.push(Buffer.from(payload)),
+  });
+  for (const [index, bytes] of [300, 5000, 40].entries()) {
+    const payload = videoFrame(true, bytes);
+    filler.video(index * 1000, payload, true, index * 1000);
+    // The reader of the connection reuses its memory.
+    payload.fill(0);
+  }
+  for (let at = 0; at < 6000; at += AUDIO_MS) filler.audio(at, at);
+  assert.ok(repeated.length > 0);
+  for (const payload of repeated) assert.deepEqual(payload, videoFrame(true, 40));
+});
+
 test('a video of few frames is not replaced between two of them', () => {
   const { emitted, audio, made } = filler();
   for (let at = 0; at < 20_000; at += 1000) {
