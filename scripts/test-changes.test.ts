@@ -14,7 +14,7 @@ const TREE: Record<string, string> = {
   'test/harness/browser.ts': '',
   'test/browser/keys.test.ts': "import '../harness/browser.ts';",
   'web/player/video.ts': '',
-  'migrations/0001_accounts.sql': '',
+  'migrations/0001_platform.sql': '',
   'docs/endpoints.md': '',
   'package.json': '',
 };
@@ -36,7 +36,7 @@ test('a changed module affects the tests that import it, directly or not, or sta
 });
 
 test('a changed file of a folder affects the tests that read the folder', () => {
-  assert.deepEqual(affectedBy('migrations/0001_accounts.sql'), ['test/harness/database.test.ts']);
+  assert.deepEqual(affectedBy('migrations/0001_platform.sql'), ['test/harness/database.test.ts']);
   assert.deepEqual(affectedBy('web/player/video.ts'), ['test/browser/keys.test.ts']);
 });
 

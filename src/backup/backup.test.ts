@@ -223,16 +223,21 @@ describe('obstacles are reported in one line', () => {
     });
   });
 
-  test('another secret key, none, and a backup that is newer', async () => {
+  test('another secret key, none, and a backup of another version', async () => {
     await withEmpty(async ({ database, dataDir, run }) => {
       await refused(run(restore(), { SECRET_KEY: '0'.repeat(64) }), /secret key does not match the backup/);
       await refused(run(restore(), { SECRET_KEY: '' }), /secret key not found: copy the platform's key/);
       const text = await readFile(manifest(), 'utf8');
       await writeFile(
         manifest(),
-        text.replace('"0001_accounts.sql"', '"0001_accounts.sql", "9999_later.sql"'),
+        text.replace('"0001_platform.sql"', '"0001_platform.sql", "9999_later.sql"'),
       );
       await refused(run(restore()), /does not support 9999_later.sql: update the program first/);
+      await writeFile(manifest(), text.replace('"0001_platform.sql"', '"0001_accounts.sql"'));
+      await refused(
+        run(restore()),
+        /the backup is too old for this version: restore it with commit \w+, then/,
+      );
       await writeFile(manifest(), text.replace('"format": 1', '"format": 2'));
       await refused(run(restore()), /the manifest of .* is corrupt or was written by another version/);
       await writeFile(manifest(), text);

@@ -8,6 +8,7 @@ import { contentTypeOf } from '../kernel/media-keys.ts';
 import type { BlobStore } from '../media/contract/index.ts';
 import { claimForRestore, loadTables } from '../platform/db/load.ts';
 import { knownMigrations, migrate } from '../platform/db/migrate.ts';
+import { hasOlderMigrations, OLDER_BACKUP_REMEDY } from '../platform/db/older-migrations.ts';
 import { forEachConcurrent } from './for-each-concurrent.ts';
 import { blobKey, createHashingStream, type Manifest, type MediaFile } from './layout.ts';
 import { discardStream, mediaListOf, readMediaList, readVerified, tableOf } from './read-backup.ts';
@@ -50,6 +51,9 @@ export async function restoreBackup(options: RestoreOptions): Promise<RestoreRep
     throw new Error(
       'the secret key does not match the backup, so encrypted data could not be read; provide the key used for the backup',
     );
+  }
+  if (hasOlderMigrations(migrations)) {
+    throw new Error(`the backup is too old for this version: ${OLDER_BACKUP_REMEDY}`);
   }
   const known = await knownMigrations();
   const unknown = migrations.find((name) => !known.includes(name));

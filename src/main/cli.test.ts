@@ -300,7 +300,7 @@ test('migrate on an empty database applies every file once, in order', async () 
     const migrate = async () =>
       Object((await marquee(['migrate', '--json'], { DATABASE_URL: empty.url })).json()).applied;
     const applied: unknown = await migrate();
-    assert.ok(Array.isArray(applied) && applied[0] === '0001_accounts.sql' && applied.length > 2);
+    assert.ok(Array.isArray(applied) && applied[0] === '0001_platform.sql' && applied.length > 2);
     assert.deepEqual(applied.toSorted(), applied);
     assert.deepEqual(await migrate(), []);
   } finally {

@@ -195,9 +195,9 @@ test('a database of another version, and one whose restore was interrupted', asy
   const quick = { ROLES: 'api', ROOMS_ENGINE: 'mesh' };
   await sql`insert into migration (name) values ('9999_later.sql')`;
   const newer = await doctor(quick);
-  await sql`delete from migration where name in ('9999_later.sql', '0088_takedowns.sql')`;
+  await sql`delete from migration where name in ('9999_later.sql', '0006_audience.sql')`;
   const older = await doctor(quick);
-  await sql`insert into migration (name) values ('0088_takedowns.sql')`;
+  await sql`insert into migration (name) values ('0006_audience.sql')`;
   await sql`create schema marquee_restore`;
   const half = await doctor(quick);
   await sql`drop schema marquee_restore`;

@@ -5,6 +5,7 @@ import { newUuid } from '../../kernel/ids.ts';
 import { livekitOf } from '../../media/rooms/open.ts';
 import { openBlobStore } from '../../media/storage/index.ts';
 import { openDatabase } from '../../platform/db/index.ts';
+import { OLDER_REMEDY } from '../../platform/db/older-migrations.ts';
 import { readDatabaseState } from '../../platform/db/state.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { checkMailServer } from '../../platform/mailer.ts';
@@ -32,7 +33,7 @@ const database: Check = async ({ database: found, clock }) => {
   try {
     const sentMs = clock.ms();
     const state = await readDatabaseState(sql);
-    const { majorVersion: major, isHalfRestored, pending, unknown } = state;
+    const { majorVersion: major, isHalfRestored, pending, unknown, obstacle } = state;
     const clocks = compareClocks('database-clock', 'the database', (sentMs + clock.ms()) / 2, state.timeMs);
     const findings = [ok('database', `PostgreSQL ${major} responds`), clocks];
     if (major < OLDEST_POSTGRES)
@@ -41,6 +42,7 @@ const database: Check = async ({ database: found, clock }) => {
       const text = 'a restore into this database was interrupted';
       return [...findings, problem('migrations', text, 'run marquee restore again')];
     }
+    if (obstacle !== null) return [...findings, problem('migrations', obstacle, OLDER_REMEDY)];
     return [...findings, judgeMigrations(pending, unknown)];
   } catch (error) {
     return [problem('database', reasonOf(error), remedy)];

@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import type { Sql, TransactionSql } from 'postgres';
 import type { StoredSequence } from './dump.ts';
 import { RESTORE_MARK } from './migrate.ts';
+import { hasOlderMigrations } from './older-migrations.ts';
 import { type StoredTable, storedTables } from './tables-of.ts';
 
 /** Description of a backup's database. */
@@ -21,15 +22,14 @@ export async function claimForRestore(sql: Sql, known: readonly string[]): Promi
   const [state] = await sql<{ isMarked: boolean; hasTables: boolean; isMigrated: boolean }[]>`
     select to_regnamespace(${RESTORE_MARK}) is not null as "isMarked",
       to_regclass('public.migration') is not null as "isMigrated",
-      exists (select from pg_tables where schemaname in ('public', 'pgboss')) as "hasTables"`;
+      exists (select from pg_tables where schemaname = 'public') as "hasTables"`;
   if (state?.isMarked === true) return clear(sql);
   if (state?.isMigrated === true) {
     const rows = await sql<{ name: string }[]>`select name from migration order by name`;
-    const newer = rows.find(({ name }) => !known.includes(name));
+    const names = rows.map(({ name }) => name);
+    const newer = hasOlderMigrations(names) ? undefined : names.find((name) => !known.includes(name));
     if (newer !== undefined) {
-      throw new Error(
-        `the database is newer than the backup: it has ${newer.name}; restore into an empty one`,
-      );
+      throw new Error(`the database is newer than the backup: it has ${newer}; restore into an empty one`);
     }
   }
   if (state?.hasTables === true) throw new Error('the database is not empty; restore into an empty one');
@@ -48,7 +48,6 @@ async function refuseOthers(sql: Sql): Promise<void> {
 /** Objects of the operator's other extensions are not dropped. */
 async function clear(sql: Sql): Promise<void> {
   await sql.unsafe(`
-    drop schema if exists pgboss cascade;
     do $$ declare found record; begin
       for found in select 'drop table if exists ' || c.oid::regclass || ' cascade' as statement from pg_class c
         where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
@@ -120,27 +119,14 @@ function rowsInto(tx: TransactionSql, copy: Writable): Writable {
 
 /** Returns the tables of the database with the columns of the backup, in its order. */
 async function matchTables(tx: TransactionSql, plan: LoadPlan): Promise<StoredTable[]> {
-  const legacy = await createLegacyJobTable(tx, plan);
-  const here = new Map([...(await storedTables(tx)), ...legacy].map((table) => [table.name, table]));
-  const isRead = ({ name }: { name: string }) => !name.startsWith('pgboss.') || name === LEGACY_JOB_TABLE;
-  return plan.tables.filter(isRead).map(({ name, columns }) => {
+  const here = new Map((await storedTables(tx)).map((table) => [table.name, table]));
+  return plan.tables.map(({ name, columns }) => {
     const known = new Map(here.get(name)?.columns.map((column) => [column.name, column]));
     const found = columns.map((column) => known.get(column)).filter((column) => column !== undefined);
     if (found.length === 0 || found.length !== columns.length)
       throw new Error(`the database has no table ${name} with the columns of the backup`);
     return { name, columns: found };
   });
-}
-
-const LEGACY_JOB_TABLE = 'pgboss.job';
-
-/** Creates the job table of older backups, with columns of text: `migrations/0240_job.sql` reads and drops it. */
-async function createLegacyJobTable(tx: TransactionSql, plan: LoadPlan): Promise<StoredTable[]> {
-  const stored = plan.tables.find(({ name }) => name === LEGACY_JOB_TABLE);
-  if (stored === undefined) return [];
-  const columns = stored.columns.filter((name) => /^[a-z_]+$/.test(name));
-  await tx.unsafe(`create schema pgboss; create table ${LEGACY_JOB_TABLE} (${columns.join(' text, ')} text)`);
-  return [{ name: LEGACY_JOB_TABLE, columns: columns.map((name) => ({ name, isXid: false })) }];
 }
 
 async function tablesWithTriggers(tx: TransactionSql): Promise<string[]> {

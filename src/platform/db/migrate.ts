@@ -5,6 +5,7 @@ import postgres, { type Sql } from 'postgres';
 import { ROOT } from '../root.ts';
 import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
 import { type Bounds, MAINTAINING } from './deadline.ts';
+import { hasOlderMigrations, upgradeOlder } from './older-migrations.ts';
 
 const FOLDER = join(ROOT, 'migrations');
 /** Any constant: it only has to be the same in every process. */
@@ -19,13 +20,12 @@ export async function knownMigrations(): Promise<string[]> {
 }
 
 /**
- * Applies the plain SQL files of `migrations/` that the database has not seen, each in a transaction, but for those that
- * build indexes concurrently and those that commit by themselves, under an advisory lock, so that any number of processes
- * may start concurrently.
+ * Applies the SQL files of `migrations/` that the database does not have yet, each in a transaction, except for those
+ * that build indexes concurrently. An advisory lock lets any number of processes start concurrently.
  *
- * @param only of a restore: these files, and no others. Default: all.
- * @returns the names of the files applied now.
- * @throws {Error} one line, on a database whose restore was broken off.
+ * @param only files that a restore needs. Default: all.
+ * @returns the names of the applied files.
+ * @throws {Error} one line, for a database with an incomplete restore, or one that is too old.
  */
 export async function migrate(sql: Sql, only?: readonly string[]): Promise<string[]> {
   const files = only ?? (await knownMigrations());
@@ -37,17 +37,17 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
     if (only === undefined) await assertNoPartialRestore(session);
     await session`create table if not exists migration (
       name text primary key, applied_at timestamptz not null default now())`;
-    const rows = await session<{ name: string }[]>`select name from migration`;
-    const seen = new Set(rows.map((row) => row.name));
     const applied: string[] = [];
-    for (const name of files.filter((file) => !seen.has(file))) {
+    let seen = await readApplied(session);
+    if (hasOlderMigrations(seen)) {
+      applied.push(...(await upgradeOlder(session, seen, files)));
+      seen = await readApplied(session);
+    }
+    for (const name of files.filter((file) => !seen.includes(file))) {
       const text = await readFile(join(FOLDER, name), 'utf8');
       const record = `insert into migration (name) values ('${name}')`;
       if (isConcurrent(text)) {
         await runConcurrently(session, text);
-        await session.unsafe(record);
-      } else if (isInSteps(text)) {
-        await session.unsafe(text);
         await session.unsafe(record);
       } else await session.unsafe(`begin;\n${text};\n${record};\ncommit`);
       applied.push(name);
@@ -67,11 +67,9 @@ async function setBounds(session: Sql, { statementMs, lockMs }: Bounds): Promise
     set_config('lock_timeout', ${String(lockMs)}, false)`;
 }
 
-/**
- * Reports whether the file is one block that commits in steps. Running it again after it was killed is safe.
- */
-function isInSteps(text: string): boolean {
-  return /^do \$\$$/m.test(text) && /^\s*commit;$/m.test(text);
+async function readApplied(session: Sql): Promise<string[]> {
+  const rows = await session<{ name: string }[]>`select name from migration`;
+  return rows.map(({ name }) => name);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { knownMigrations, RESTORE_MARK } from './migrate.ts';
+import { findUpgradeObstacle, hasOlderMigrations } from './older-migrations.ts';
 
 /** State of a database before any process works on it. */
 export interface DatabaseState {
@@ -8,10 +9,12 @@ export interface DatabaseState {
   timeMs: number;
   /** A restore into it was broken off. */
   isHalfRestored: boolean;
-  /** Migrations of this program that it has not seen. */
+  /** Migrations of this program that are not applied yet. */
   pending: string[];
-  /** Migrations that it has seen, and this program has not. */
+  /** Applied migrations that this program does not have. */
   unknown: string[];
+  /** Reason why an older database cannot be upgraded. */
+  obstacle: string | null;
 }
 
 export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
@@ -23,12 +26,14 @@ export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
   if (row === undefined) throw new Error('the database returned no row');
   const known = await knownMigrations();
   const seen = row.isMigrated ? await sql<{ name: string }[]>`select name from migration` : [];
-  const names = new Set(seen.map(({ name }) => name));
+  const applied = seen.map(({ name }) => name);
+  const isOlder = hasOlderMigrations(applied);
   return {
     majorVersion: row.version,
     timeMs: row.timeMs,
     isHalfRestored: row.isHalf,
-    pending: known.filter((name) => !names.has(name)),
-    unknown: [...names].filter((name) => !known.includes(name)).sort(),
+    pending: known.filter((name) => !applied.includes(name)),
+    unknown: isOlder ? [] : applied.filter((name) => !known.includes(name)).sort(),
+    obstacle: isOlder ? findUpgradeObstacle(applied) : null,
   };
 }

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startTestApp, type TestApp } from '../../../../test/harness/app.ts';
 import { insertReadyVideo, insertVideo } from '../../../../test/harness/videos.ts';
-import { ROOT } from '../../../platform/root.ts';
 
 let app: TestApp;
 let key: string;
@@ -176,15 +173,5 @@ describe('GET /videos', () => {
     assert.deepEqual(await having('tag=b&visibility=PUBLIC'), []);
     (await app.request('DELETE', `/videos/${first}`, { key: by })).assertOk(200);
     assert.deepEqual(await having('tag=b'), []);
-  });
-
-  test('tags of videos older than the tag table are listed', async () => {
-    const { sql } = app.container;
-    await sql`delete from video_tag`;
-    const migration = await readFile(join(ROOT, 'migrations/0165_tags_of_videos.sql'), 'utf8');
-    for (const _ of ['once', 'again']) {
-      await sql.unsafe(migration);
-      assert.deepEqual(await positions('tag=music'), [2, 0]);
-    }
   });
 });
