@@ -185,7 +185,7 @@ test('the program starts on an older database and works on it', async (t) => {
   assert.equal((await inTest('/me/subscriptions')).length, 1);
   const range = 'from=2026-11-28T00:00:00Z&to=2026-11-30T00:00:00Z';
   const revenue = await send(platform, TEST_KEY, 'GET', `/monetization/revenue?${range}`);
-  assert.match(revenue.assertOk(200).text, /"grossCents":\s*7100/);
+  assert.equal(revenue.assertOk(200).at('data.totals.grossCents'), 12_100);
 
   for (const [path, input] of [
     ['/streams', { title: 'A later stream' }],
