@@ -26,7 +26,7 @@ const DAYS = 45;
  * Additional partitions: those created ahead, today's, and the default one; maintenance runs every third day.
  */
 const BESIDE = 5;
-const TASKS = ['event partitions', 'idempotency sweep', 'sums'];
+const TASKS = ['event partitions', 'idempotency sweep', 'analytics rollups'];
 
 const clock = new TestClock(Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2);
 const app = await startTestApp({ clock, env: { ANALYTICS_RAW_DAYS: String(RAW_DAYS) } });

@@ -189,7 +189,7 @@ test('repeated kill -9 of the whole program counts nothing twice and loses only 
     await factsOf('LIVE'),
     await sum`select sum(extract(epoch from broadcast_ended_at - broadcast_started_at) * 1000) as amount
       from stream_session where broadcast_started_at is not null`,
-    'time on air',
+    'stream airtime',
   );
   const most = await sum`select max(ms) as amount from (
     select sum(amount) as ms from usage_event where kind = 'LIVE' group by date_trunc('minute', created_at)) minutes`;
@@ -198,7 +198,7 @@ test('repeated kill -9 of the whole program counts nothing twice and loses only 
   assert.equal(
     await factsOf('ROOM'),
     await sum`select sum(extract(epoch from left_at - joined_at) * 1000) as amount from room_participant`,
-    'time in rooms',
+    'room attendance',
   );
   assert.equal(await factsOf('DELIVERY'), await sum`select count(*) as amount from delivery_log`, 'attempts');
   assert.equal(

@@ -189,7 +189,7 @@ async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => P
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
       { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
-      { name: 'history of streams', everyMs: HEARTBEAT_MS, run: () => history.sync() },
+      { name: 'DVR history', everyMs: HEARTBEAT_MS, run: () => history.sync() },
       { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
       { name: 'bridges', everyMs: HEARTBEAT_MS, run: () => bridges.sync() },
       ...(rooms?.tasks ?? []).map((task) => ({ ...task, everyMs: HEARTBEAT_MS })),
@@ -201,7 +201,7 @@ async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => P
         everyMs: GAUGES_MS,
         run: async () => tellGauges(engine, endpoint.served, watchdog),
       },
-      { name: 'address for other nodes', everyMs: ADDRESS_MS, run: () => endpoint.announce() },
+      { name: 'node address', everyMs: ADDRESS_MS, run: () => endpoint.announce() },
       ...certificateTasks(container, certificate, engine),
     ],
     log,

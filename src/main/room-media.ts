@@ -73,9 +73,9 @@ export async function startRoomMedia(
   };
   return {
     tasks: [
-      { name: 'publishes by WHIP', run: () => whip.sync() },
-      ...(whep ? [{ name: 'viewers by WHEP', run: () => whep.sync() }] : []),
-      { name: 'recordings of rooms', run: record },
+      { name: 'WHIP publishes', run: () => whip.sync() },
+      ...(whep ? [{ name: 'WHEP viewers', run: () => whep.sync() }] : []),
+      { name: 'room recordings', run: record },
     ],
     async stop() {
       await Promise.all([recorder.stop(), whip.stop(), whep?.stop()]);

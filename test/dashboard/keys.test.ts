@@ -91,7 +91,7 @@ test('a key is rotated and revoked, and each workspace shows its own keys', asyn
 
     await waitFor(
       async () => {
-        await runTask(dashboard.app.container, 'sums');
+        await runTask(dashboard.app.container, 'analytics rollups');
         return (await session.get('/usage/requests')).list('data').some((row) => Object(row).keyId === id);
       },
       { message: 'the call to be added up' },

@@ -120,9 +120,9 @@ export function createRoomsModule(deps: RoomsDeps): FeatureModule & RoomsExports
     jobs: () => [createRoomAssembly(deps)],
     tasks: () => [
       { name: 'rooms', everyMs: INTERVALS.second, run: () => sweep.run() },
-      { name: 'old messages of rooms', everyMs: INTERVALS.minute, run: () => sweep.forget() },
-      { name: 'time in rooms', everyMs: INTERVALS.minute, run: () => attendance.run() },
-      { name: 'recordings of rooms', everyMs: INTERVALS.hour, run: () => recordings.sweep() },
+      { name: 'room message cleanup', everyMs: INTERVALS.minute, run: () => sweep.forget() },
+      { name: 'room attendance', everyMs: INTERVALS.minute, run: () => attendance.run() },
+      { name: 'room recordings', everyMs: INTERVALS.hour, run: () => recordings.sweep() },
     ],
     close: () => engine?.close(),
   };

@@ -182,7 +182,7 @@ test('attendance is counted once across midnight, however often it runs', async 
     for (const { most } of rows) assert.ok(Number(most) <= 60_000);
     return rows.map(({ ms }) => Number(ms) / 60_000);
   };
-  const count = () => runTask(app.container, 'time in rooms');
+  const count = () => runTask(app.container, 'room attendance');
   const [id, other] = [await createRoom(app, own), await createRoom(app, own)];
   const [ada, bob] = [
     await joinRoom(app, own, id, { identity: 'ada' }),

@@ -177,8 +177,8 @@ export const VALUES = {
   },
   room: {
     status: ['CREATED', 'ACTIVE', 'ENDED'],
-    end_reason: ['CALL', 'DELETED', 'MAX_DURATION', 'EXPIRED', 'ALONE', 'SUSPENDED'],
     record_layout: ['GRID', 'SPEAKER'],
+    end_reason: ['CALL', 'DELETED', 'MAX_DURATION', 'EXPIRED', 'ALONE', 'SUSPENDED'],
   },
   room_participant: {
     role: ['HOST', 'SPEAKER', 'VIEWER'],
@@ -211,10 +211,10 @@ export const VALUES = {
   subscription: {
     status: ['TRIALING', 'ACTIVE', 'PAST_DUE', 'CANCELED', 'EXPIRED'],
     interval: ['MONTH', 'YEAR'],
+    pending_interval: ['MONTH', 'YEAR'],
     cancel_reason: ['MEMBER_CANCELED', 'CREATOR_CANCELED', 'REFUNDED', 'DISPUTE_LOST', 'PAYMENT_FAILED'],
     charge_kind: ['RENEWAL', 'CONFIRMATION', 'SWITCH'],
     charge_interval: ['MONTH', 'YEAR'],
-    pending_interval: ['MONTH', 'YEAR'],
   },
   support_message: {
     author: ['PARTNER', 'STAFF'],
@@ -366,8 +366,8 @@ export type RestreamTargetPlatform = (typeof VALUES.restream_target.platform)[nu
 export type RestreamTargetState = (typeof VALUES.restream_target.state)[number];
 export type RestreamTargetErrorSeverity = (typeof VALUES.restream_target.error_severity)[number];
 export type RoomStatus = (typeof VALUES.room.status)[number];
-export type RoomEndReason = (typeof VALUES.room.end_reason)[number];
 export type RoomRecordLayout = (typeof VALUES.room.record_layout)[number];
+export type RoomEndReason = (typeof VALUES.room.end_reason)[number];
 export type RoomParticipantRole = (typeof VALUES.room_participant.role)[number];
 export type RoomParticipantState = (typeof VALUES.room_participant.state)[number];
 export type RoomParticipantLeaveReason = (typeof VALUES.room_participant.leave_reason)[number];
@@ -384,10 +384,10 @@ export type StreamLogHeadTail = (typeof VALUES.stream_log_head.tail)[number];
 export type SubscriberStatus = (typeof VALUES.subscriber.status)[number];
 export type SubscriptionStatus = (typeof VALUES.subscription.status)[number];
 export type SubscriptionInterval = (typeof VALUES.subscription.interval)[number];
+export type SubscriptionPendingInterval = (typeof VALUES.subscription.pending_interval)[number];
 export type SubscriptionCancelReason = (typeof VALUES.subscription.cancel_reason)[number];
 export type SubscriptionChargeKind = (typeof VALUES.subscription.charge_kind)[number];
 export type SubscriptionChargeInterval = (typeof VALUES.subscription.charge_interval)[number];
-export type SubscriptionPendingInterval = (typeof VALUES.subscription.pending_interval)[number];
 export type SupportMessageAuthor = (typeof VALUES.support_message.author)[number];
 export type SupportTicketCategory = (typeof VALUES.support_ticket.category)[number];
 export type SupportTicketPriority = (typeof VALUES.support_ticket.priority)[number];
@@ -424,20 +424,20 @@ export interface AccountTable {
   password_hash: string;
   name: string | null;
   username: string;
-  role: Generated<AccountRole>;
-  plan: Generated<AccountPlan>;
-  email_verified_at: Date | null;
-  suspended_at: Date | null;
-  created_at: Generated<Date>;
-  token_epoch: Generated<number>;
   bio: string | null;
   locale: Generated<string>;
   timezone: Generated<string>;
+  role: Generated<AccountRole>;
+  plan: Generated<AccountPlan>;
+  token_epoch: Generated<number>;
   embed_mode: Generated<AccountEmbedMode>;
   embed_domains: Generated<string[]>;
   embed_updated_at: Date | null;
   terms_url: string | null;
   terms_accepted_at: Date | null;
+  email_verified_at: Date | null;
+  suspended_at: Date | null;
+  created_at: Generated<Date>;
 }
 
 export interface AccountErasureTable {
@@ -476,10 +476,10 @@ export interface AnalyticsBreakdownTable {
 export interface AnalyticsRetentionTable {
   workspace_id: string;
   video_id: string;
+  interval_min: AnalyticsRetentionIntervalMin;
   at: Date;
   is_owner: boolean;
   watch_counts: number[];
-  interval_min: AnalyticsRetentionIntervalMin;
 }
 
 export interface AnalyticsTotalTable {
@@ -531,22 +531,22 @@ export interface ApiKeyTable {
   domain_allowlist: Generated<string[]>;
   rate_limit_per_minute: number;
   daily_quota: number | null;
+  created_by: string | null;
+  created_by_key_id: string | null;
   expires_at: Date | null;
+  expiry_notified_at: Date | null;
   revoked_at: Date | null;
   last_used_at: Date | null;
-  created_at: Generated<Date>;
-  created_by_key_id: string | null;
   last_used_ip: string | null;
   event_sequence: Generated<number>;
-  expiry_notified_at: Date | null;
-  created_by: string | null;
+  created_at: Generated<Date>;
 }
 
 export interface ApiKeyRetiredSecretTable {
   hash: Uint8Array;
   key_id: string;
-  expires_at: Date;
   created_by: string | null;
+  expires_at: Date;
 }
 
 export interface AvailabilityTable {
@@ -595,8 +595,13 @@ export interface BookingTable {
   discount_cents: Generated<number>;
   discount_code: string | null;
   purchase_id: string | null;
+  refund_policy_days: Generated<number>;
+  replay_access_days: Generated<number>;
+  waitlist_entry_id: string | null;
   room_id: string | null;
+  link_revision: Generated<number>;
   recording_video_id: string | null;
+  recording_video_ids: Generated<string[]>;
   replay_access_until: Date | null;
   cancel_reason: string | null;
   canceled_by: BookingCanceledBy | null;
@@ -605,17 +610,12 @@ export interface BookingTable {
   customer_joined_at: Date | null;
   creator_joined_at: Date | null;
   reminded_at: Date | null;
+  reminded_until: Date | null;
+  cohort_revision: Generated<number>;
   ics_sequence: Generated<number>;
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
-  refund_policy_days: Generated<number>;
-  replay_access_days: Generated<number>;
-  cohort_revision: Generated<number>;
-  reminded_until: Date | null;
-  link_revision: Generated<number>;
-  recording_video_ids: Generated<string[]>;
-  waitlist_entry_id: string | null;
 }
 
 export interface BookingFeedTable {
@@ -706,6 +706,7 @@ export interface ChatMessageTable {
   stream_id: string;
   seq: number;
   at: Date;
+  kind: Generated<ChatMessageKind>;
   text: string;
   author_id: string | null;
   guest_name: string | null;
@@ -713,7 +714,6 @@ export interface ChatMessageTable {
   client_id: string | null;
   created_at: Date;
   deleted_at: Date | null;
-  kind: Generated<ChatMessageKind>;
 }
 
 export interface CheckoutTable {
@@ -724,6 +724,10 @@ export interface CheckoutTable {
   tier_id: string | null;
   video_id: string | null;
   booking_id: string | null;
+  product_id: string | null;
+  title: string;
+  interval: CheckoutInterval | null;
+  trial_days: Generated<number>;
   amount_cents: number;
   discount_cents: Generated<number>;
   discount_code_id: string | null;
@@ -732,6 +736,8 @@ export interface CheckoutTable {
   customer_id: string | null;
   subscription_id: string | null;
   purchase_id: string | null;
+  payment_id: string | null;
+  attempt_count: Generated<number>;
   success_url: string;
   cancel_url: string;
   client_reference_id: string | null;
@@ -742,12 +748,6 @@ export interface CheckoutTable {
   expires_at: Date;
   completed_at: Date | null;
   created_at: Date;
-  title: string;
-  interval: CheckoutInterval | null;
-  trial_days: Generated<number>;
-  payment_id: string | null;
-  attempt_count: Generated<number>;
-  product_id: string | null;
 }
 
 export interface ClassOccurrenceTable {
@@ -777,11 +777,11 @@ export interface CohortTable {
   status: CohortStatus;
   enrollment_opens_at: Date | null;
   enrollment_closes_at: Date | null;
+  revision: Generated<number>;
   event_sequence: Generated<number>;
   canceled_at: Date | null;
   created_at: Date;
   updated_at: Date;
-  revision: Generated<number>;
 }
 
 export interface CohortSessionTable {
@@ -819,8 +819,8 @@ export interface ConnectAccountTable {
   requirements_due: Generated<string[]>;
   country: string | null;
   checked_at: Date;
-  created_at: Date;
   payouts_synced_at: Date | null;
+  created_at: Date;
 }
 
 export interface CounterDeltaTable {
@@ -861,10 +861,10 @@ export interface DeliveryJobTable {
   event_id: string;
   event_created_at: Date;
   trigger: Generated<DeliveryJobTrigger>;
+  replay_of: string | null;
   next_at: Generated<Date>;
   attempt: Generated<number>;
   lease: Generated<number>;
-  replay_of: string | null;
 }
 
 export interface DeliveryLogTable {
@@ -946,9 +946,9 @@ export interface EventTable {
   workspace_id: string;
   type: string;
   created_at: Date;
-  body: string;
   xid: Generated<string>;
   seq: Generated<number>;
+  body: string;
 }
 
 export interface ExternalBusyTable {
@@ -967,14 +967,14 @@ export interface ExternalCalendarTable {
   last_error: string | null;
   event_count: Generated<number>;
   etag: string | null;
+  last_modified: string | null;
+  failure_count: Generated<number>;
   fetched_at: Date | null;
   next_fetch_at: Date;
-  created_at: Date;
-  updated_at: Date;
-  failure_count: Generated<number>;
-  last_modified: string | null;
   content_fetched_at: Date | null;
   content_timezone: string | null;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export interface FollowTable {
@@ -996,9 +996,9 @@ export interface IdempotencyRecordTable {
   fingerprint: Uint8Array;
   status: number | null;
   body: Uint8Array | null;
-  expires_at: Date;
   leased_until: Date | null;
   operation_id: string | null;
+  expires_at: Date;
 }
 
 export interface ImportTable {
@@ -1008,6 +1008,7 @@ export interface ImportTable {
   source_url: string;
   provider: ImportProvider;
   status: ImportStatus;
+  replaces: Generated<boolean>;
   title: string;
   visibility: ImportVisibility;
   metadata: Generated<JsonColumns['import']['metadata']>;
@@ -1020,7 +1021,6 @@ export interface ImportTable {
   event_sequence: Generated<number>;
   created_at: Generated<Date>;
   completed_at: Date | null;
-  replaces: Generated<boolean>;
 }
 
 export interface IngestSessionTable {
@@ -1135,14 +1135,14 @@ export interface MailTable {
   recipient: string;
   subject: string;
   body: Uint8Array | null;
+  calendar: Uint8Array | null;
+  unsubscribe_url: Uint8Array | null;
   status: Generated<MailStatus>;
   attempts: Generated<number>;
   last_error: string | null;
   next_at: Date;
   created_at: Date;
   finished_at: Date | null;
-  calendar: Uint8Array | null;
-  unsubscribe_url: Uint8Array | null;
 }
 
 export interface MediaNodeTable {
@@ -1155,8 +1155,8 @@ export interface MemberLinkTable {
   token_hash: Uint8Array;
   customer_id: string;
   expires_at: Date;
-  created_at: Date;
   used_at: Date | null;
+  created_at: Date;
 }
 
 export interface MemberLinkRequestTable {
@@ -1217,6 +1217,7 @@ export interface PaymentTable {
   provider_ref: string | null;
   provider_key: string;
   request: Generated<JsonColumns['payment']['request']>;
+  payment_method: JsonColumns['payment']['payment_method'] | null;
   action_url: string | null;
   failure_code: string | null;
   failure_message: string | null;
@@ -1225,11 +1226,10 @@ export interface PaymentTable {
   outcome: PaymentOutcome | null;
   provider_requested_at: Date | null;
   next_poll_at: Date | null;
+  next_ask_at: Date | null;
   settled_at: Date | null;
   event_sequence: Generated<number>;
   created_at: Date;
-  payment_method: JsonColumns['payment']['payment_method'] | null;
-  next_ask_at: Date | null;
 }
 
 export interface PayoutTable {
@@ -1238,12 +1238,12 @@ export interface PayoutTable {
   provider: PayoutProvider;
   provider_ref: string | null;
   amount_cents: number;
+  currency: Generated<string>;
   status: PayoutStatus;
   failure_code: string | null;
   arrival_at: Date | null;
   event_sequence: Generated<number>;
   created_at: Date;
-  currency: Generated<string>;
 }
 
 export interface PlaylistTable {
@@ -1317,22 +1317,22 @@ export interface QuotaNotificationTable {
   resource: string;
   notified_level: QuotaNotificationNotifiedLevel;
   notified_used: number;
+  notified_limit: Generated<number>;
   period_start: Date | null;
   version: Generated<number>;
   event_sequence: Generated<number>;
-  notified_limit: Generated<number>;
 }
 
 export interface RecordingTable {
+  id: string;
   session_id: string;
+  number: Generated<number>;
   workspace_id: string;
   stream_id: string;
   video_id: string | null;
   settled_at: Date | null;
   ready_notified_at: Date | null;
   created_at: Date;
-  id: string;
-  number: Generated<number>;
 }
 
 export interface RecordingPartTable {
@@ -1390,12 +1390,12 @@ export interface RestreamTable {
   start_mode: RestreamStartMode;
   manual_override: Generated<RestreamManualOverride>;
   is_running: Generated<boolean>;
+  operation_id: string | null;
   event_sequence: Generated<number>;
   started_at: Date | null;
   stopped_at: Date | null;
   created_at: Date;
   updated_at: Date;
-  operation_id: string | null;
 }
 
 export interface RestreamTargetTable {
@@ -1406,6 +1406,7 @@ export interface RestreamTargetTable {
   url: string;
   stream_key: Uint8Array | null;
   stream_key_last4: string | null;
+  passphrase: Uint8Array | null;
   enabled: Generated<boolean>;
   state: Generated<RestreamTargetState>;
   error_severity: RestreamTargetErrorSeverity | null;
@@ -1421,7 +1422,6 @@ export interface RestreamTargetTable {
   lease_until: Date | null;
   created_at: Date;
   updated_at: Date;
-  passphrase: Uint8Array | null;
 }
 
 export interface RollupStateTable {
@@ -1447,6 +1447,7 @@ export interface RoomTable {
   scheduled_start_at: Date | null;
   expires_at: Date | null;
   record_enabled: boolean;
+  record_layout: Generated<RoomRecordLayout>;
   waiting_room: boolean;
   can_publish: boolean;
   can_subscribe: boolean;
@@ -1464,7 +1465,6 @@ export interface RoomTable {
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
-  record_layout: Generated<RoomRecordLayout>;
 }
 
 export interface RoomBanTable {
@@ -1493,6 +1493,7 @@ export interface RoomParticipantTable {
   identity: string;
   name: string | null;
   role: RoomParticipantRole;
+  bridge_id: string | null;
   can_publish: boolean;
   can_subscribe: boolean;
   can_publish_data: boolean;
@@ -1509,17 +1510,18 @@ export interface RoomParticipantTable {
   video_muted: Generated<boolean>;
   screen_muted: Generated<boolean>;
   hand_raised: Generated<boolean>;
+  metered_until: Date | null;
   created_at: Date;
   joined_at: Date | null;
   left_at: Date | null;
-  bridge_id: string | null;
-  metered_until: Date | null;
 }
 
 export interface RoomRecordingTable {
   id: string;
   workspace_id: string;
   room_id: string | null;
+  deleted_room_id: string | null;
+  deleted_room_sequence: number | null;
   title: string;
   layout: Generated<RoomRecordingLayout>;
   node_id: string | null;
@@ -1531,17 +1533,15 @@ export interface RoomRecordingTable {
   video_id: string | null;
   settled_at: Date | null;
   ready_notified_at: Date | null;
-  deleted_room_id: string | null;
-  deleted_room_sequence: number | null;
 }
 
 export interface SandboxCardTable {
   ref: string;
+  key: string;
   workspace_id: string;
+  customer_id: string;
   card: string;
   created_at: Date;
-  customer_id: string;
-  key: string;
 }
 
 export interface SandboxPaymentTable {
@@ -1551,15 +1551,15 @@ export interface SandboxPaymentTable {
   amount_cents: number;
   fee_cents: Generated<number>;
   status: SandboxPaymentStatus;
+  description: Generated<string>;
+  return_url: string | null;
   card: string | null;
+  card_ref: string | null;
   failure_code: string | null;
   refunded_cents: Generated<number>;
   dispute_status: SandboxPaymentDisputeStatus | null;
   expires_at: Date | null;
   created_at: Date;
-  return_url: string | null;
-  description: Generated<string>;
-  card_ref: string | null;
 }
 
 export interface SandboxRefundTable {
@@ -1582,8 +1582,8 @@ export interface SignInChallengeTable {
 export interface SignInLocationTable {
   account_id: string;
   location_hash: Uint8Array;
-  last_seen_at: Date;
   network: Uint8Array | null;
+  last_seen_at: Date;
 }
 
 export interface SignalSimulationTable {
@@ -1606,12 +1606,14 @@ export interface StreamTable {
   title: string;
   description: string | null;
   visibility: StreamVisibility;
+  tier_ids: Generated<string[]>;
   key_hash: Uint8Array;
   key_encrypted: Uint8Array;
   enabled: Generated<boolean>;
   has_signal: Generated<boolean>;
   is_live: Generated<boolean>;
   latency_mode: Generated<StreamLatencyMode>;
+  dvr_window_sec: Generated<number>;
   record: Generated<boolean>;
   record_visibility: Generated<StreamRecordVisibility>;
   reconnect_window_sec: Generated<number>;
@@ -1621,9 +1623,11 @@ export interface StreamTable {
   chat_enabled: Generated<boolean>;
   chat_mode: Generated<StreamChatMode>;
   slow_mode_sec: Generated<number>;
+  banned_words: Generated<string[]>;
   scheduled_start_at: Date | null;
   metadata: Generated<JsonColumns['stream']['metadata']>;
   external_id: string | null;
+  restream_ids: Generated<string[]>;
   current_session_id: string | null;
   live_since: Date | null;
   started_at: Date | null;
@@ -1637,21 +1641,17 @@ export interface StreamTable {
   broadcast_stopped_notified_at: Date | null;
   notified_is_live: Generated<boolean>;
   broadcast_notify_at: Date | null;
+  signal_stop_notified_at: Date | null;
+  notified_health_issues: Generated<string[]>;
+  health_notified_at: Date | null;
+  health_notify_at: Date | null;
+  schedule_notified_for: Date | null;
+  event_sequence: Generated<number>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   deleted_at: Date | null;
-  event_sequence: Generated<number>;
-  notified_health_issues: Generated<string[]>;
-  health_notified_at: Date | null;
-  schedule_notified_for: Date | null;
-  health_notify_at: Date | null;
-  banned_words: Generated<string[]>;
-  restream_ids: Generated<string[]>;
-  tier_ids: Generated<string[]>;
   taken_down_at: Date | null;
   takedown_reason: string | null;
-  dvr_window_sec: Generated<number>;
-  signal_stop_notified_at: Date | null;
 }
 
 export interface StreamHealthPointTable {
@@ -1689,10 +1689,10 @@ export interface StreamSessionTable {
   signal_ended_at: Date | null;
   broadcast_started_at: Date | null;
   broadcast_ended_at: Date | null;
+  metered_until: Date | null;
   peak_viewers: Generated<number>;
   unique_viewers: Generated<number>;
   error: string | null;
-  metered_until: Date | null;
 }
 
 export interface StreamViewerTable {
@@ -1735,6 +1735,7 @@ export interface SubscriptionTable {
   status: SubscriptionStatus;
   price_cents: number;
   interval: SubscriptionInterval;
+  payment_method: JsonColumns['subscription']['payment_method'] | null;
   anchor_at: Date;
   timezone: string;
   next_period_month: Generated<number>;
@@ -1742,36 +1743,33 @@ export interface SubscriptionTable {
   current_period_end: Date;
   trial_ends_at: Date | null;
   pending_price_cents: number | null;
+  pending_interval: SubscriptionPendingInterval | null;
   pending_tier_id: string | null;
+  price_change_notified_at: Date | null;
+  migrated_price_cents: number | null;
   cancel_at_period_end: Generated<boolean>;
   canceled_at: Date | null;
   ended_at: Date | null;
   cancel_reason: SubscriptionCancelReason | null;
   purchase_id: string | null;
   is_disputed: Generated<boolean>;
+  upgrades: Generated<JsonColumns['subscription']['upgrades']>;
   failed_attempts: Generated<number>;
   next_charge_at: Date | null;
   payment_id: string | null;
-  renewal_reminder_period: number | null;
-  discount_code: string | null;
-  client_reference_id: string | null;
-  event_sequence: Generated<number>;
-  created_at: Date;
-  updated_at: Date;
   charge_kind: SubscriptionChargeKind | null;
   charge_tier_id: string | null;
   charge_price_cents: number | null;
   charge_interval: SubscriptionChargeInterval | null;
   charge_period_month: number | null;
-  discount_cents: Generated<number>;
+  renewal_reminder_period: number | null;
   card_expiry_notified_for: string | null;
-  upgrade_purchase_id: string | null;
-  pending_interval: SubscriptionPendingInterval | null;
-  price_change_notified_at: Date | null;
-  requires_charge_consent: Generated<boolean>;
-  migrated_price_cents: number | null;
-  payment_method: JsonColumns['subscription']['payment_method'] | null;
-  upgrades: Generated<JsonColumns['subscription']['upgrades']>;
+  discount_code: string | null;
+  discount_cents: Generated<number>;
+  client_reference_id: string | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export interface SupportMessageTable {
@@ -1791,14 +1789,14 @@ export interface SupportTicketTable {
   category: SupportTicketCategory;
   priority: SupportTicketPriority;
   status: SupportTicketStatus;
+  reporter_email: string | null;
+  reported_type: SupportTicketReportedType | null;
+  reported_id: string | null;
   request_id: string | null;
   event_sequence: Generated<number>;
   last_message_at: Date;
   resolved_at: Date | null;
   created_at: Date;
-  reporter_email: string | null;
-  reported_type: SupportTicketReportedType | null;
-  reported_id: string | null;
 }
 
 export interface TeamActivityTable {
@@ -1868,8 +1866,11 @@ export interface UploadTable {
   video_id: string;
   status: UploadStatus;
   protocol: Generated<UploadProtocol>;
+  replaces: Generated<boolean>;
   token_hash: Uint8Array;
   token_encrypted: Uint8Array;
+  key_id: string | null;
+  created_by: string | null;
   cors_origin: string | null;
   filename: string;
   mime_type: string;
@@ -1877,17 +1878,14 @@ export interface UploadTable {
   received_bytes: Generated<number>;
   sha256: string | null;
   storage_state: Generated<JsonColumns['upload']['storage_state']>;
+  has_bytes: Generated<boolean>;
+  writer: string | null;
+  writer_heartbeat_at: Date | null;
   error_code: string | null;
   error_message: string | null;
   expires_at: Date;
   created_at: Generated<Date>;
   ended_at: Date | null;
-  writer: string | null;
-  writer_heartbeat_at: Date | null;
-  has_bytes: Generated<boolean>;
-  replaces: Generated<boolean>;
-  key_id: string | null;
-  created_by: string | null;
 }
 
 export interface UsageEventTable {
@@ -1978,26 +1976,26 @@ export interface VideoTable {
   progress_percent: Generated<number>;
   error_code: string | null;
   error_message: string | null;
+  processing_notes: Generated<JsonColumns['video']['processing_notes']>;
   revision: Generated<number>;
   attempt: Generated<number>;
   image_folder: string | null;
   has_storyboard: Generated<boolean>;
+  has_preview: Generated<boolean>;
   thumbnail_file: string | null;
   chapters: Generated<JsonColumns['video']['chapters']>;
   view_count: Generated<number>;
   published_at: Date | null;
   publish_at: Date | null;
+  retention_notified_at: Date | null;
+  retention_notified_for: Date | null;
   event_sequence: Generated<number>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   deleted_at: Date | null;
   purged_at: Date | null;
-  has_preview: Generated<boolean>;
-  retention_notified_at: Date | null;
-  retention_notified_for: Date | null;
   taken_down_at: Date | null;
   takedown_reason: string | null;
-  processing_notes: Generated<JsonColumns['video']['processing_notes']>;
 }
 
 export interface VideoCaptionTable {
@@ -2006,11 +2004,11 @@ export interface VideoCaptionTable {
   language: string;
   label: string;
   is_auto: Generated<boolean>;
-  file: string;
-  created_at: Generated<Date>;
   from_source: Generated<boolean>;
   position: Generated<number>;
   is_default: Generated<boolean>;
+  file: string;
+  created_at: Generated<Date>;
 }
 
 export interface VideoChunkTable {
@@ -2038,9 +2036,9 @@ export interface VideoProcessingTable {
   mode: VideoProcessingMode;
   align_to_source: boolean;
   images_done: Generated<boolean>;
+  captions_done: boolean;
   restart_count: Generated<number>;
   last_activity_at: Date;
-  captions_done: boolean;
 }
 
 export interface VideoRenditionTable {
@@ -2053,19 +2051,19 @@ export interface VideoRenditionTable {
   width: number | null;
   height: number | null;
   frame_rate: number | null;
+  codec: VideoRenditionCodec | null;
   codecs: string | null;
+  video_range: Generated<VideoRenditionVideoRange>;
   average_bitrate: number | null;
   peak_bitrate: number | null;
-  size_bytes: number | null;
-  progress_percent: Generated<number>;
+  iframe_bitrate: number | null;
   track: number | null;
   language: string | null;
   label: string | null;
   channels: number | null;
   is_description: Generated<boolean>;
-  iframe_bitrate: number | null;
-  codec: VideoRenditionCodec | null;
-  video_range: Generated<VideoRenditionVideoRange>;
+  size_bytes: number | null;
+  progress_percent: Generated<number>;
 }
 
 export interface VideoReplacementTable {
@@ -2073,6 +2071,7 @@ export interface VideoReplacementTable {
   revision: number;
   status: VideoReplacementStatus;
   upload_id: string | null;
+  import_id: string | null;
   original_key: string | null;
   size_bytes: number | null;
   storage_bytes: Generated<number>;
@@ -2098,7 +2097,6 @@ export interface VideoReplacementTable {
   previous_image_folder: string | null;
   previous_captions: Generated<string[]>;
   previous_storage_bytes: Generated<number>;
-  import_id: string | null;
 }
 
 export interface VideoTagTable {
@@ -2138,19 +2136,19 @@ export interface WaitlistEntryTable {
   email: string;
   name: string | null;
   position: number;
+  queue_number: Generated<number>;
   status: Generated<WaitlistEntryStatus>;
+  confirmed_at: Generated<Date | null>;
+  offered_cohort_id: string | null;
+  offered_starts_at: Date | null;
   offered_at: Date | null;
   offer_expires_at: Date | null;
+  occurrence_id: string | null;
+  holds_spot: Generated<boolean>;
   booking_id: string | null;
   event_sequence: Generated<number>;
   created_at: Date;
   updated_at: Date;
-  queue_number: Generated<number>;
-  offered_cohort_id: string | null;
-  offered_starts_at: Date | null;
-  occurrence_id: string | null;
-  holds_spot: Generated<boolean>;
-  confirmed_at: Generated<Date | null>;
 }
 
 export interface WatchedStreamTable {
@@ -2177,11 +2175,11 @@ export interface WebhookTable {
   last_status: number | null;
   latency_total_ms: Generated<number>;
   latency_count: Generated<number>;
-  created_at: Date;
-  updated_at: Date;
-  event_sequence: Generated<number>;
   failing_since: Date | null;
   failing_notified_at: Date | null;
+  event_sequence: Generated<number>;
+  created_at: Date;
+  updated_at: Date;
 }
 
 export interface WhepSessionTable {
@@ -2193,10 +2191,10 @@ export interface WhepSessionTable {
   answer: string | null;
   refusal: WhepSessionRefusal | null;
   sent_bytes: Generated<number>;
-  admitted_until: Date;
-  created_at: Date;
-  heartbeat_at: Date | null;
   ip_hash: string | null;
+  admitted_until: Date;
+  heartbeat_at: Date | null;
+  created_at: Date;
 }
 
 export interface WhipSessionTable {
@@ -2206,17 +2204,17 @@ export interface WhipSessionTable {
   state: WhipSessionState;
   offer: string;
   answer: string | null;
-  created_at: Date;
   heartbeat_at: Date | null;
+  created_at: Date;
 }
 
 export interface WorkspaceTable {
   id: string;
   account_id: string;
   mode: WorkspaceMode;
-  created_at: Generated<Date>;
-  storage_bytes: Generated<number>;
   calendar_number: Generated<number>;
+  storage_bytes: Generated<number>;
+  created_at: Generated<Date>;
 }
 
 /** Every table, as Kysely sees it; the SQL itself is in `migrations/`. */

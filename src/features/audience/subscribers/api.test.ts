@@ -328,7 +328,7 @@ test('pending addresses are deleted after two days, and unsubscribed ones are re
   clock.set(new Date(clock.ms() + 3 * 86_400_000).toISOString());
   const task = app.container.modules
     .flatMap((module) => module.tasks?.() ?? [])
-    .find(({ name }) => name === 'asked subscribers');
+    .find(({ name }) => name === 'unconfirmed subscribers');
   await task?.run();
   const rows = await db
     .selectFrom('subscriber_address')

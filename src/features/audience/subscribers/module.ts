@@ -23,6 +23,8 @@ export function createSubscribersModule(deps: SubscribersDeps): FeatureModule & 
     subscribers,
     routes: () => subscriberRoutes({ subscribers, cursors }),
     pages: ({ assets }) => [subscriberPages({ subscribers, assets })],
-    tasks: () => [{ name: 'asked subscribers', everyMs: INTERVALS.hour, run: () => subscribers.cleanUp() }],
+    tasks: () => [
+      { name: 'unconfirmed subscribers', everyMs: INTERVALS.hour, run: () => subscribers.cleanUp() },
+    ],
   };
 }

@@ -153,8 +153,8 @@ test('a room is created before the start, with a separate link for each side', a
   };
   assert.match((await enter(shown.string('data.joinUrl'))).text, /The room is not open yet/);
   clock.advance(Date.parse(startsAt) - clock.ms() - 15 * MINUTE_MS);
-  await runTask(app.container, 'rooms of bookings');
-  await runTask(app.container, 'rooms of bookings');
+  await runTask(app.container, 'booking rooms');
+  await runTask(app.container, 'booking rooms');
   const roomId = (await booking(of, id)).string('data.roomId');
   const room = (await app.request('GET', `/rooms/${roomId}`, { key: of.key })).assertOk(200);
   const about = ['name', 'recordEnabled', 'bookingId'].map((name) => room.at(`data.${name}`));
@@ -166,7 +166,7 @@ test('a room is created before the start, with a separate link for each side', a
   assert.equal((await enter(`${shown.string('data.joinUrl')}x`)).status, 404);
   assert.equal((await enter(shown.string('data.hostUrl').replace('/host', '/join'))).status, 404);
   (await act(of, id, 'reschedule', { startsAt: hour(3) })).assertOk(200);
-  await runTask(app.container, 'rooms of bookings');
+  await runTask(app.container, 'booking rooms');
   const moved = await booking(of, id);
   for (const way of ['joinUrl', 'hostUrl']) {
     const old = await enter(shown.string(`data.${way}`));
@@ -236,7 +236,7 @@ test('each cohort session has a room, and members see its videos and recordings'
     (await app.request('POST', path, { key: of.key, body })).assertOk(201);
   }
   clock.advance(Date.parse(hour(4)) - clock.ms());
-  await runTask(app.container, 'rooms of bookings');
+  await runTask(app.container, 'booking rooms');
   const roomId = (await booking(of, lesson)).string('data.roomId');
   for (const videoId of [recording, again, recording]) {
     await app.container.events.transaction(async (_tx, append) => {
@@ -262,7 +262,7 @@ test('each cohort session has a room, and members see its videos and recordings'
   assert.equal(bare.status, 404);
 
   clock.advance(Date.parse(first) - clock.ms() - 10 * MINUTE_MS);
-  await runTask(app.container, 'rooms of bookings');
+  await runTask(app.container, 'booking rooms');
   const rooms = async () => {
     const answer = (await app.request('GET', `/booking/cohorts/${where.cohortId}`, { key: of.key })).assertOk(
       200,

@@ -113,7 +113,7 @@ export function createBookingsModule(deps: BookingsDeps): FeatureModule & Bookin
     jobs: () => [createCohortNotifier(shared)],
     tasks: () => [
       { name: 'bookings', everyMs: 15 * INTERVALS.second, run: () => sweep.run() },
-      { name: 'rooms of bookings', everyMs: 30 * INTERVALS.second, run: () => bookingRooms.prepare() },
+      { name: 'booking rooms', everyMs: 30 * INTERVALS.second, run: () => bookingRooms.prepare() },
     ],
   };
 }

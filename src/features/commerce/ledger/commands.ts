@@ -25,7 +25,7 @@ export function moneyRunners({ books, accounts, db }: Deps): CommandRunner[] {
       async run() {
         const problems = await books.check();
         const data = { problems };
-        if (problems.length === 0) return { data, text: 'the books are in order' };
+        if (problems.length === 0) return { data, text: 'the ledger is consistent' };
         return { data, text: `the ledger is inconsistent:\n${problems.join('\n')}`, isBad: true };
       },
     },
@@ -33,7 +33,7 @@ export function moneyRunners({ books, accounts, db }: Deps): CommandRunner[] {
       command: rebuild,
       async run() {
         const sums = await books.rebuild();
-        return { data: { sums }, text: `made ${sums} sums of revenue anew from the entries` };
+        return { data: { sums }, text: `rebuilt ${sums} revenue sums from the ledger entries` };
       },
     },
     {

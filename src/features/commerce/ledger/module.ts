@@ -42,7 +42,7 @@ export function createRevenueModule(deps: RevenueDeps): FeatureModule & { revenu
     routes: () => revenueRoutes({ revenue, payouts, cursors: deps.cursors }),
     tasks: () => [
       { name: 'payouts', everyMs: INTERVALS.hour, run: () => payouts.run() },
-      { name: 'sums of revenue', everyMs: INTERVALS.hour, run: () => books.watch() },
+      { name: 'ledger check', everyMs: INTERVALS.hour, run: () => books.watch() },
     ],
     commands: () => moneyRunners({ books, accounts: deps.accounts, db: deps.db }),
   };

@@ -27,9 +27,9 @@ async function recorded() {
 
 /** Deletes the recordings that the plan no longer retains. */
 async function passTime(): Promise<void> {
-  await runTask(app.container, 'old recordings');
+  await runTask(app.container, 'recording retention');
   clock.advance(7 * DAY_MS + 1);
-  await runTask(app.container, 'old recordings');
+  await runTask(app.container, 'recording retention');
 }
 
 test('every part of a recorded booking stays as long as its customer may watch it', async () => {

@@ -48,7 +48,7 @@ export function createMembersModule(deps: MembersDeps): FeatureModule {
     ],
     tasks: () => [
       { name: 'member links', everyMs: INTERVALS.second, run: () => members.sendRequested() },
-      { name: 'member clean-up', everyMs: INTERVALS.hour, run: () => members.cleanUp() },
+      { name: 'member cleanup', everyMs: INTERVALS.hour, run: () => members.cleanUp() },
     ],
   };
 }

@@ -122,8 +122,8 @@ export function createPaymentsModule(deps: PaymentsDeps): FeatureModule & Paymen
     ],
     consumers: createPaymentEmails({ ...deps, publicUrl }),
     tasks: () => [
-      { name: 'what Stripe told', everyMs: 10 * INTERVALS.minute, run: () => payments.hints.catchUp() },
-      { name: 'payouts of providers', everyMs: 10 * INTERVALS.minute, run: () => payments.payouts.sweep() },
+      { name: 'Stripe event catch-up', everyMs: 10 * INTERVALS.minute, run: () => payments.hints.catchUp() },
+      { name: 'provider payouts', everyMs: 10 * INTERVALS.minute, run: () => payments.payouts.sweep() },
       { name: 'payment hints', everyMs: 2 * INTERVALS.second, run: () => payments.hints.run() },
       { name: 'open payments', everyMs: INTERVALS.minute, run: () => payments.reconcile() },
     ],

@@ -68,8 +68,8 @@ test('a payout in another currency is shown in it, and is not included in any ba
   assert.equal((await bookedOf(of)).PAID_OUT, 700);
   Object.assign(stripe.object(inEuro), { currency: 'eur' });
   clock.advance(HOUR_MS);
-  await run('payouts of providers');
-  await run('payouts of providers');
+  await run('provider payouts');
+  await run('provider payouts');
   assert.deepEqual((await shown()).toSorted(), ['FAILED 5000 JPY', 'IN_TRANSIT 700 EUR']);
   assert.equal((await bookedOf(of)).PAID_OUT, 0);
   assert.deepEqual(await createLedgerCheck({ ...app.container, clock }).check(), []);

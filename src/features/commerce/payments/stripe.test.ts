@@ -216,7 +216,7 @@ test('a payment reported too early is fetched again, and one that is never repor
   stripe.pay(session);
   stripe.event('payment_intent.succeeded', intent);
   clock.advance(MINUTE_MS);
-  await run('what Stripe told');
+  await run('Stripe event catch-up');
   await run('payment hints');
   assert.equal(await statusOf(of), 'PAID');
 });
@@ -301,11 +301,11 @@ test('an unreported refund at Stripe ends the refunded subscription, regardless 
   const { session, intent } = await goToStripe(id);
   stripe.pay(session);
   await hear('checkout.session.completed', session);
-  await run('what Stripe told');
+  await run('Stripe event catch-up');
   stripe.event('refund.created', stripe.refundThere(intent, 500));
   clock.advance(2 * HOUR_MS);
   await hear('payment_intent.payment_failed', (await sent()).intent);
-  await run('what Stripe told');
+  await run('Stripe event catch-up');
   await run('payment hints');
   assert.equal(await statusOf(of), 'REFUNDED');
   const subscription = (await read(of, id)).string('data.subscriptionId');
@@ -328,8 +328,8 @@ test('payouts are synced from Stripe events, from polling, and from operator req
   Object.assign(stripe.object(told), { status: 'paid' });
   stripe.payout(accountRef, 'failed', 700);
   clock.advance(HOUR_MS);
-  await run('payouts of providers');
-  await run('payouts of providers');
+  await run('provider payouts');
+  await run('provider payouts');
   assert.deepEqual((await shown()).sort(), ['FAILED 700', 'PAID 4200']);
 
   const operator = await platform.operator();

@@ -22,7 +22,9 @@ export function createApiKeysModule(deps: ApiKeysDeps): FeatureModule & { apiKey
   return {
     apiKeys,
     routes: () => apiKeyRoutes({ apiKeys, cursors }),
-    tasks: () => [{ name: 'expiring keys', everyMs: INTERVALS.hour, run: () => apiKeys.announceExpiring() }],
+    tasks: () => [
+      { name: 'expiring API keys', everyMs: INTERVALS.hour, run: () => apiKeys.announceExpiring() },
+    ],
     close: () => apiKeys.close(),
   };
 }

@@ -36,10 +36,10 @@ export function createAuthModule(deps: AuthDeps): FeatureModule & { auth: Auth }
     routes: () => [...authRoutes(auth), ...twoFactorRoutes(auth), ...credentialRoutes(auth)],
     pages: ({ assets }) => [authPages({ links, addressChange, assets, counters: { window: caps } })],
     tasks: () => [
-      { name: 'requested links', everyMs: INTERVALS.second, run: () => links.sendRequested() },
+      { name: 'requested sign-in links', everyMs: INTERVALS.second, run: () => links.sendRequested() },
       { name: 'signing keys', everyMs: INTERVALS.hour, run: () => tokens.rotateKeys() },
       {
-        name: 'sign-in clean-up',
+        name: 'sign-in cleanup',
         everyMs: INTERVALS.hour,
         run: async () => {
           const kept = [links, twoFactor, tokens, places, sessions, registration];

@@ -22,7 +22,10 @@ export function privacyRunners({ erasure }: { erasure: Erasure }): CommandRunner
       async run(values) {
         const email = required(values, 'email');
         await erasure.erasePerson(email);
-        return { data: { email }, text: `erased ${email} from what creators know of buyers and subscribers` };
+        return {
+          data: { email },
+          text: `erased ${email} from the customers and subscribers of all creators`,
+        };
       },
     },
   ];

@@ -367,7 +367,7 @@ test('a player beacon appears in reports a moment later', async () => {
   const path = `/analytics/videos/${video}?from=2026-11-20&to=2026-11-21`;
   // A transaction of another test delays the rollups while it runs.
   await waitFor(async () => {
-    await runTask(app.container, 'sums');
+    await runTask(app.container, 'analytics rollups');
     const { views, watchTimeSec } = Object((await read(path)).at('data.totals'));
     return views === 1 && watchTimeSec === 12;
   });

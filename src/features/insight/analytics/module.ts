@@ -73,7 +73,7 @@ export function createRollupsModule({ db, clock, config, metrics, facts }: Rollu
       metrics.sumsBehind(() => analyticsRollups.lagSec());
       return [
         {
-          name: 'sums',
+          name: 'analytics rollups',
           everyMs: RUN_MS,
           run: async () => {
             await analyticsRollups.run();

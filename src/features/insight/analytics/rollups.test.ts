@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const run = () => runTask(app.container, 'sums');
+const run = () => runTask(app.container, 'analytics rollups');
 const freshUntil = async () =>
   (await app.container.db.selectFrom('rollup_state').select('fresh_until').executeTakeFirst())?.fresh_until;
 const viewsOf = async (workspaceId: string) => {

@@ -60,14 +60,14 @@ function readiness(deps: HealthDeps, { mediaRuns }: ApiRole): ReadinessCheck {
   const { config, clock, db, log, checkTools } = deps;
   const isMediaHere = config.ROLES.includes('media');
   const ingest = async () => {
-    if (isMediaHere && !mediaRuns()) throw new Error('the media process does not run');
+    if (isMediaHere && !mediaRuns()) throw new Error('the media process is not running');
     await isReachable({ ...ingestAddress(config, isMediaHere), timeoutMs: PROBE_MS });
     return 'OK' as const;
   };
   const encodesHere = config.ROLES.includes('worker') && config.TRANSCODE_CONCURRENCY > 0;
   const transcoder = async () => {
     if (isMediaHere || encodesHere) await checkTools();
-    else if ((await deps.countLiveSlots(deps)) === 0) throw new Error('no worker takes encodes');
+    else if ((await deps.countLiveSlots(deps)) === 0) throw new Error('no worker accepts encodes');
     return 'OK' as const;
   };
   const ffmpeg = async () => {
@@ -87,7 +87,7 @@ function readiness(deps: HealthDeps, { mediaRuns }: ApiRole): ReadinessCheck {
       transcoder,
       async rooms() {
         const { ok, detail } = await deps.roomEngine().health();
-        if (!ok) throw new Error(detail ?? 'what carries rooms does not answer');
+        if (!ok) throw new Error(detail ?? 'the room engine does not respond');
         return 'OK';
       },
       payments: paymentsProbe({ clock, ping: deps.pingProviders }),

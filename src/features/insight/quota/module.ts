@@ -131,6 +131,6 @@ export function createQuotaModule(deps: QuotaDeps): FeatureModule {
   };
   return {
     routes: () => quotaRoutes({ quota, heights }),
-    tasks: () => [{ name: 'use of the plans', everyMs: INTERVALS.second, run: () => notices.run() }],
+    tasks: () => [{ name: 'quota notifications', everyMs: INTERVALS.second, run: () => notices.run() }],
   };
 }

@@ -31,7 +31,7 @@ after(async () => {
 });
 
 const look = () =>
-  Promise.all([app, node, app].map(({ container }) => runTask(container, 'use of the plans')));
+  Promise.all([app, node, app].map(({ container }) => runTask(container, 'quota notifications')));
 
 /** Waits until every node has received all earlier messages and completed a check. */
 async function settled(): Promise<void> {

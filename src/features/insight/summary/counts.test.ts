@@ -75,10 +75,10 @@ test('stored counts equal a recount under concurrent changes', async () => {
   };
 
   for (const changes of fc.sample(fc.array(change, { minLength: 20, maxLength: 20 }), 3)) {
-    await Promise.all([...changes.map(apply), others(), runTask(app.container, 'kept counts')]);
+    await Promise.all([...changes.map(apply), others(), runTask(app.container, 'summary counts')]);
     assert.deepEqual(await counted(), await truth());
   }
-  await runTask(app.container, 'kept counts');
+  await runTask(app.container, 'summary counts');
   assert.deepEqual(await counted(), await truth());
   const [rows] = await sql`select max(rows) as most from (
     select count(*) as rows from counter_delta where workspace_id = ${workspaceId} group by name) one`;
@@ -86,7 +86,7 @@ test('stored counts equal a recount under concurrent changes', async () => {
 
   // Ensures that a duration exists to delete, whatever the changes were.
   await insertVideo(db, workspaceId, { duration_sec: 90 });
-  assert.equal(await commandLine(app, 'counts', 'check'), 'every count is right\n');
+  assert.equal(await commandLine(app, 'counts', 'check'), 'all counts are correct\n');
   await sql`delete from counter_delta where workspace_id = ${workspaceId} and name = 'VIDEO_MS'`;
   await sql`update counter_delta set amount = amount + 7 where workspace_id = ${workspaceId} and name = 'STREAMS'`;
   const said = await commandLine(app, 'counts', 'check');

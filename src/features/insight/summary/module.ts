@@ -15,7 +15,9 @@ export const summaryDeclarations: Declarations = { commands: [counts] };
 export function createSummaryModule(deps: SummaryDeps): FeatureModule {
   return {
     routes: () => summaryRoutes(deps),
-    tasks: () => [{ name: 'kept counts', everyMs: INTERVALS.minute, run: () => mergeCounterRows(deps.db) }],
+    tasks: () => [
+      { name: 'summary counts', everyMs: INTERVALS.minute, run: () => mergeCounterRows(deps.db) },
+    ],
     commands: () => [
       {
         command: counts,
@@ -26,7 +28,7 @@ export function createSummaryModule(deps: SummaryDeps): FeatureModule {
           );
           return {
             data: { corrections },
-            text: lines.length === 0 ? 'every count is right' : `corrected:\n${lines.join('\n')}`,
+            text: lines.length === 0 ? 'all counts are correct' : `corrected:\n${lines.join('\n')}`,
           };
         },
       },

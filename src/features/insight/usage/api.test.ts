@@ -28,7 +28,7 @@ const csv = async (path: string) =>
 const summed = <T>(read: () => Promise<T | false>, message: string) =>
   waitFor(
     async () => {
-      await runTask(app.container, 'sums');
+      await runTask(app.container, 'analytics rollups');
       return read();
     },
     { message },
@@ -59,7 +59,7 @@ describe('GET /usage', { concurrency: false }, () => {
       { kind: 'STORAGE', at: at('2026-11-19T10:00:00Z'), amount: 300 },
       { kind: 'ROOM', at: at('2026-11-19T10:00:00Z'), amount: 59_999 },
     ]);
-    await runTask(app.container, 'sums');
+    await runTask(app.container, 'analytics rollups');
   });
 
   test('usage has each bucket of the range, whole minutes that add up, and the maximum storage', async () => {
@@ -261,11 +261,11 @@ test('storage is sampled once per quarter-hour', async () => {
   const set = (bytes: number) =>
     app.container.sql`update workspace set storage_bytes = ${bytes} where id = ${owner.live}`;
   await set(1000);
-  await runTask(app.container, 'stored bytes');
+  await runTask(app.container, 'storage samples');
   await set(400);
   clock.advance(900_000);
-  await runTask(app.container, 'stored bytes');
-  await runTask(app.container, 'sums');
+  await runTask(app.container, 'storage samples');
+  await runTask(app.container, 'analytics rollups');
   const [from, to] = [clock.ms() - 3_600_000, clock.ms()].map((ms) => new Date(ms).toISOString());
   const stored = await get(`/usage?granularity=HOUR&from=${from}&to=${to}`, own);
   assert.equal(stored.assertOk(200).at('data.totals.storageBytes'), 1000);

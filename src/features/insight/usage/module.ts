@@ -20,7 +20,7 @@ export function createUsageModule(deps: UsageDeps): FeatureModule & UsageExports
     tally,
     usage,
     routes: () => usageRoutes({ usage, cursors: deps.cursors }),
-    tasks: () => [{ name: 'stored bytes', everyMs: INTERVALS.minute, run: () => gauge.run() }],
+    tasks: () => [{ name: 'storage samples', everyMs: INTERVALS.minute, run: () => gauge.run() }],
     close: () => tally.flush(),
   };
 }

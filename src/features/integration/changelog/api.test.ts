@@ -117,7 +117,7 @@ describe('changelog.published', () => {
     assert.ok(await app.container.accounts.isEmpty());
     await app.container.changelog.see();
     const { key } = await app.createKey();
-    await runTask(app.container, 'new releases');
+    await runTask(app.container, 'release announcements');
     assert.deepEqual(await listEvents(key, 'changelog.published'), []);
   });
 
@@ -129,9 +129,12 @@ describe('changelog.published', () => {
     clock.advance(DAY);
     const younger = await app.createKey();
     await app.container.sql`update account set created_at = ${clock.now()} where id = ${younger.account.id}`;
-    await Promise.all([runTask(app.container, 'new releases'), runTask(app.container, 'new releases')]);
+    await Promise.all([
+      runTask(app.container, 'release announcements'),
+      runTask(app.container, 'release announcements'),
+    ]);
     await app.container.changelog.see();
-    await runTask(app.container, 'new releases');
+    await runTask(app.container, 'release announcements');
     for (const { key } of accounts) {
       assert.deepEqual(
         (await listEvents(key, 'changelog.published'))
@@ -157,7 +160,7 @@ describe('changelog.published', () => {
     // State of a run that was killed before it notified the last workspace.
     await app.container.sql`update release_notice set last_workspace_id =
       (select max(id) from workspace where mode = 'live' and account_id <> ${account.account.id})`;
-    await runTask(app.container, 'new releases');
+    await runTask(app.container, 'release announcements');
     assert.equal((await listEvents(account.key, 'changelog.published')).length, 2);
     const [row] = await app.container.sql`select count(*)::int as rows from event
       where type = 'changelog.published' and workspace_id = ${account.account.live}`;
@@ -177,7 +180,7 @@ test('callers of a deprecated endpoint get a header on each response and a notif
     answer.headers.link ?? '',
     /changelog>; rel="deprecation".*\/videos>; rel="successor-version"/,
   );
-  const tell = () => runTask(app.container, 'uses of deprecated endpoints');
+  const tell = () => runTask(app.container, 'deprecated endpoint usage');
   const noted = (after: Date) =>
     waitFor(async () => {
       const [row] = await app.container.sql`select 1 from deprecated_endpoint_usage

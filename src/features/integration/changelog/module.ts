@@ -22,8 +22,8 @@ export function createChangelogModule(deps: ChangelogDeps): FeatureModule & { ch
     routes: () => changelogRoutes({ changelog, cursors: deps.cursors }),
     onMigrated: () => changelog.see(),
     tasks: () => [
-      { name: 'new releases', everyMs: INTERVALS.minute, run: () => changelog.tell() },
-      { name: 'uses of deprecated endpoints', everyMs: INTERVALS.hour, run: () => changelog.tellUses() },
+      { name: 'release announcements', everyMs: INTERVALS.minute, run: () => changelog.tell() },
+      { name: 'deprecated endpoint usage', everyMs: INTERVALS.hour, run: () => changelog.tellUses() },
     ],
   };
 }

@@ -21,7 +21,7 @@ export function createMailModule(deps: MailDeps): FeatureModule & { mailbox: Mai
       const sender = createEmailSender({ ...deps, mailer });
       return [
         { name: 'mail', everyMs: INTERVALS.second, run: () => sender.run() },
-        { name: 'old mail', everyMs: INTERVALS.hour, run: () => mailbox.cleanUp() },
+        { name: 'mail cleanup', everyMs: INTERVALS.hour, run: () => mailbox.cleanUp() },
       ];
     },
     close: () => mailer?.close(),

@@ -218,7 +218,7 @@ describe('the list', () => {
     clock.advance(1000);
     await happen('young');
     clock.advance(90 * DAY);
-    await runTask(app.container, 'old notifications');
+    await runTask(app.container, 'notification cleanup');
     assert.deepEqual(await titles(), [expiring('young')]);
   });
 

@@ -18,7 +18,9 @@ export function createNotificationsModule(deps: NotificationsDeps): FeatureModul
   const notifications = createNotifications(deps);
   return {
     routes: () => notificationRoutes({ notifications, cursors: deps.cursors }),
-    tasks: () => [{ name: 'old notifications', everyMs: INTERVALS.hour, run: () => notifications.cleanUp() }],
+    tasks: () => [
+      { name: 'notification cleanup', everyMs: INTERVALS.hour, run: () => notifications.cleanUp() },
+    ],
     consumers: [createNotifier(deps)],
   };
 }

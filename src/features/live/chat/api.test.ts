@@ -262,7 +262,7 @@ describe('the history', () => {
     await chat.say('old');
     clock.advance(31 * 86_400_000);
     await chat.say('new');
-    await runTask('old chat messages');
+    await runTask('chat message cleanup');
     assert.deepEqual(await chat.texts(), ['new']);
   });
 });

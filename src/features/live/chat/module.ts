@@ -97,6 +97,6 @@ export function createChatModule(deps: ChatDeps): FeatureModule & { liveChat: Li
     routes: () => chatRoutes({ chat, streams, tails, cursors }),
     pages: () => [guestChatPages({ chat, recent, guests, tails, admits, entitledModes, caps })],
     consumers: createChatConsumers({ chat, streams: { streamUpdated } }),
-    tasks: () => [{ name: 'old chat messages', everyMs: INTERVALS.hour, run: () => chat.forget() }],
+    tasks: () => [{ name: 'chat message cleanup', everyMs: INTERVALS.hour, run: () => chat.forget() }],
   };
 }

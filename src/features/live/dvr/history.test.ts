@@ -111,13 +111,13 @@ test('segments older than the window are deleted, and the whole history after th
   await write(80);
   await keep();
   assert.ok(count(await read()) <= 36, 'a minute, and the step');
-  await runTask(app.container, 'history of streams');
+  await runTask(app.container, 'DVR history');
   assert.ok((await stored()) < 80 && (await stored()) >= 59);
   assert.equal(await used(), (await stored()) * SEGMENT_BYTES);
   await stream.act('stop');
   clock.advance(601_000);
   assert.equal((await get('e2/src/s_000070.m4s')).status, 404);
-  await runTask(app.container, 'history of streams');
+  await runTask(app.container, 'DVR history');
   assert.deepEqual([await stored(), await used()], [0, 0]);
 });
 
@@ -141,11 +141,11 @@ test('a history that begins while others are deleted is retained', async (t) => 
     await next.write(3);
     await next.keep();
   });
-  await runTask(app.container, 'history of streams');
+  await runTask(app.container, 'DVR history');
   const [next] = begun;
   assert.ok(next);
   assert.equal((await next.get('e1/src/s_000006.m4s')).status, 200);
-  await runTask(app.container, 'history of streams');
+  await runTask(app.container, 'DVR history');
   assert.deepEqual([await next.stored(), await next.used()], [3, 3 * SEGMENT_BYTES], 'and nothing of before');
 });
 

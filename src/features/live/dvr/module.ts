@@ -23,6 +23,6 @@ export function createDvrModule(deps: DvrDeps): FeatureModule & { dvr: Dvr; live
   return {
     dvr,
     liveHistory: createLiveHistory(deps.db),
-    tasks: () => [{ name: 'history of streams', everyMs: SWEEP_MS, run: () => dvr.sweep() }],
+    tasks: () => [{ name: 'DVR history', everyMs: SWEEP_MS, run: () => dvr.sweep() }],
   };
 }

@@ -28,7 +28,7 @@ export function createRecordingsModule(deps: RecordingsDeps): FeatureModule & { 
     jobs: () => [createRecordingAssembly(deps)],
     tasks: () => [
       { name: 'recordings', everyMs: SWEEP_MS, run: () => recordings.sweep() },
-      { name: 'obsolete recordings', everyMs: INTERVALS.hour, run: () => recordings.cleanUp() },
+      { name: 'recording cleanup', everyMs: INTERVALS.hour, run: () => recordings.cleanUp() },
     ],
   };
 }

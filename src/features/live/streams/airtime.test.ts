@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => app.close());
 
-const count = () => runTask(app.container, 'time on air');
+const count = () => runTask(app.container, 'stream airtime');
 
 /** Creates a stream with a signal. */
 async function signalled(settings: object = {}) {

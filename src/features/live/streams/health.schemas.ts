@@ -2,10 +2,9 @@ import Type, { type Static } from 'typebox';
 import { namedSchema } from '../../../http/named-schema.ts';
 import { IdOf, Instant, Nullable, NullableObject } from '../../../http/schema.ts';
 import type { HealthPointRow } from './health.repository.ts';
-import { POINT_MS } from './health.service.ts';
 import { HEALTH_MESSAGES, healthMessage } from './health-messages.ts';
 import type { StreamDetails } from './lists.repository.ts';
-import { visibleHealth } from './rules.ts';
+import { POINT_MS, visibleHealth } from './rules.ts';
 
 export const HEALTH_EXAMPLE = {
   bitrateKbps: 4520.5,

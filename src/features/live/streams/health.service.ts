@@ -5,10 +5,9 @@ import type { StreamHealth } from '../../../platform/db/json-columns.ts';
 import type { HealthPointRow } from './health.repository.ts';
 import * as repository from './health.repository.ts';
 import type { StreamDetails } from './lists.repository.ts';
+import { POINT_MS } from './rules.ts';
 import type { Streams } from './service.ts';
 
-/** Interval of the points of a series. */
-export const POINT_MS = 10_000;
 /** Maximum points of all streams that are held when they cannot be written. */
 const WAITING_MAX = 10_000;
 

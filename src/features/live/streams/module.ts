@@ -113,9 +113,9 @@ export function createStreamsModule(deps: StreamsDeps): FeatureModule & StreamsE
     services: { api: () => countViewers(viewers, deps.log) },
     tasks: () => [
       { name: 'stream sweep', everyMs: SWEEP_MS, run: () => signals.sweep() },
-      { name: 'time on air', everyMs: INTERVALS.minute, run: () => airtime.run() },
-      { name: 'old health', everyMs: INTERVALS.minute, run: () => healthSeries.forget() },
-      { name: 'log of the streams', everyMs: INTERVALS.minute, run: () => tails.prune() },
+      { name: 'stream airtime', everyMs: INTERVALS.minute, run: () => airtime.run() },
+      { name: 'stream health cleanup', everyMs: INTERVALS.minute, run: () => healthSeries.forget() },
+      { name: 'stream log cleanup', everyMs: INTERVALS.minute, run: () => tails.prune() },
       { name: 'viewer salts', everyMs: INTERVALS.hour, run: () => viewers.forget() },
     ],
   };
@@ -130,6 +130,6 @@ function countViewers(viewers: Viewers, log: Logger): Service {
     dispose: () =>
       viewers
         .flush()
-        .catch((error: unknown) => log.warn({ err: error }, 'the last viewers were not written')),
+        .catch((error: unknown) => log.warn({ err: error }, 'the last viewer counts could not be stored')),
   };
 }

@@ -4,6 +4,9 @@ import { PLANS, type Plan, TEST_MODE_HEIGHT } from '../../../kernel/plans.ts';
 import type { RejectionIssue } from '../../../media/contract/index.ts';
 import type { StreamHealth } from '../../../platform/db/json-columns.ts';
 
+/** Interval of the points of a series. */
+export const POINT_MS = 10_000;
+
 /**
  * State of a stream: its two independent flags (docs/decisions/streams.md) and the last emitted state of its
  * broadcast.

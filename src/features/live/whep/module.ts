@@ -59,11 +59,11 @@ export function createWhepModule(deps: WhepDeps): FeatureModule & { whep: Whep }
     pages: () => [whepPages({ whep, caps, iceLinks: () => iceLinks(deps.iceServers()) })],
     services: {
       api: () => {
-        const task = { name: 'viewers by WHEP', everyMs: INTERVALS.second, run: () => whep.look() };
+        const task = { name: 'WHEP viewers', everyMs: INTERVALS.second, run: () => whep.look() };
         const schedule = startSchedule([task], log);
         return { stop: () => schedule.stop() };
       },
     },
-    tasks: () => [{ name: 'offers by WHEP', everyMs: INTERVALS.minute, run: () => whep.sweep() }],
+    tasks: () => [{ name: 'WHEP offers', everyMs: INTERVALS.minute, run: () => whep.sweep() }],
   };
 }

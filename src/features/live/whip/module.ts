@@ -28,6 +28,6 @@ export function createWhipModule(deps: WhipDeps): FeatureModule & { whip: Whip }
   return {
     whip,
     pages: () => [whipPages({ whip, iceServers: deps.iceServers })],
-    tasks: () => [{ name: 'offers by WHIP', everyMs: INTERVALS.minute, run: () => whip.sweep() }],
+    tasks: () => [{ name: 'WHIP offers', everyMs: INTERVALS.minute, run: () => whip.sweep() }],
   };
 }

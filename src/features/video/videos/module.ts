@@ -172,8 +172,8 @@ export function createProcessingModule(deps: ProcessingDeps): FeatureModule & Pr
     jobs: () => processing.workers(config.TRANSCODE_CONCURRENCY),
     tasks: () => [
       ...node.tasks(),
-      { name: 'left scratch files', everyMs: INTERVALS.hour, run: () => processing.clearScratch() },
-      { name: 'quiet processings', everyMs: INTERVALS.minute, run: () => processing.sweep() },
+      { name: 'scratch files', everyMs: INTERVALS.hour, run: () => processing.clearScratch() },
+      { name: 'stalled processing', everyMs: INTERVALS.minute, run: () => processing.sweep() },
     ],
     services: node.services,
   };
@@ -289,10 +289,10 @@ export function createVideosModule(deps: VideosDeps): FeatureModule & VideosExpo
         ? []
         : [createTranscribeWorker({ ...deps, transcriber, scratchDir: processing.scratchDir })],
     tasks: () => [
-      { name: 'planned publications', everyMs: INTERVALS.second, run: () => videos.publishDue() },
-      { name: 'old recordings', everyMs: INTERVALS.hour, run: () => retention.run() },
-      { name: 'deleted videos', everyMs: INTERVALS.hour, run: () => videoPurge.run() },
-      { name: 'counted viewers', everyMs: INTERVALS.hour, run: () => audience.forgetViewers() },
+      { name: 'scheduled publications', everyMs: INTERVALS.second, run: () => videos.publishDue() },
+      { name: 'recording retention', everyMs: INTERVALS.hour, run: () => retention.run() },
+      { name: 'video purge', everyMs: INTERVALS.hour, run: () => videoPurge.run() },
+      { name: 'audience cleanup', everyMs: INTERVALS.hour, run: () => audience.forgetViewers() },
     ],
   };
 }

@@ -106,7 +106,7 @@ describe('deleted videos', () => {
 });
 
 describe('recordings', () => {
-  const old = () => runTask(app.container, 'old recordings');
+  const old = () => runTask(app.container, 'recording retention');
 
   test('old recordings are announced and deleted when their plan no longer retains them; uploads and paid videos stay', async () => {
     const { db } = app.container;

@@ -155,7 +155,7 @@ test('deleting a video also deletes the pending replacement of its file', async 
   (await app.request('DELETE', `/videos/${id}`, { key })).assertOk(200);
   assert.equal(await used(), usedBefore + 4, 'until its files are removed');
   clock.advance(31 * 24 * HOUR_MS);
-  await runTask(app.container, 'deleted videos');
+  await runTask(app.container, 'video purge');
   assert.equal(await used(), usedBefore);
   for await (const { key: left } of app.container.store.list(`w/${account.live}/v/${id}/`)) assert.fail(left);
 
@@ -192,10 +192,10 @@ test('the previous file is in no playlist, but current viewers can play it to it
   const paths = [`${FOLDER}/360p/index.m3u8`, `${FOLDER}/360p/s_00000.m4s`, `${FOLDER}/img/sb_001.jpg`];
   for (const path of paths) assert.equal(await get(path), 200, path);
   assert.equal(await get('master.m3u8'), 404, 'what plays has no renditions here');
-  await runTask(app.container, 'deleted videos');
+  await runTask(app.container, 'video purge');
   assert.equal(await used(), usedBefore + 6);
   clock.advance(HOUR_MS + 1);
-  await runTask(app.container, 'deleted videos');
+  await runTask(app.container, 'video purge');
   assert.equal(await used(), usedBefore);
   assert.equal(await app.container.store.head(original), null);
   for await (const { key: left } of app.container.store.list(`w/${account.live}/v/${id}/${FOLDER}/`))
