@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { createPartner, type Partner } from '../test/harness/partner.ts';
 import { type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
@@ -11,6 +12,7 @@ import { childrenOf, singleItem } from '../test/harness/processes.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
 import { type Publisher, startPublisher } from '../test/rtmp/publisher.ts';
 
+const run = promisify(execFile);
 let platform: RunningPlatform;
 let sink: HttpsSink;
 let partner: Partner;
@@ -100,14 +102,14 @@ async function recordAWhile(former = ''): Promise<{ part: string; seconds: numbe
       message: () => `a part with media: ${JSON.stringify(openFiles())}`,
     },
   );
-  return { part: file.name, seconds: secondsIn(join(platform.dataDir, 'rec', file.name)) };
+  return { part: file.name, seconds: await secondsIn(join(platform.dataDir, 'rec', file.name)) };
 }
 
 /** Returns the duration of the video in a file that is still being written. */
-function secondsIn(path: string): number {
+async function secondsIn(path: string): Promise<number> {
   const entries = ['-select_streams', 'v', '-count_packets', '-show_entries', 'stream=nb_read_packets'];
-  const output = execFileSync('ffprobe', ['-v', 'quiet', ...entries, '-of', 'csv=p=0', path]);
-  return Number.parseInt(output.toString(), 10) / FPS;
+  const { stdout } = await run('ffprobe', ['-v', 'quiet', ...entries, '-of', 'csv=p=0', path]);
+  return Number.parseInt(stdout, 10) / FPS;
 }
 
 const eventsOf = (type: string) =>
