@@ -65,13 +65,15 @@ test('killed workers lose no usage events and count none twice', async () => {
   isOver = true;
   await Promise.all(writers);
   const sums = createRollups({ db, clock: systemClock, facts, rawDays: 90 });
-  // The database notices only after a while that the last workers are gone.
-  await waitFor(async () => {
+  // PostgreSQL notices after a while that the last workers are gone, and the slower the machine, the more usage
+  // events have been written until then.
+  const isCaughtUp = async () => {
     await sums.run();
     const [row] =
       await sql`select count(*) as facts from usage_event where xid >= (select next_xid from rollup_state)`;
     return row?.facts === 0;
-  });
+  };
+  await waitFor(isCaughtUp, { timeoutMs: 60_000, message: 'the rollups of all usage events' });
   assert.deepEqual(await findRollupErrors(sql, 'wsp_'), []);
   await database.close();
 });
