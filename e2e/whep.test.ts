@@ -17,6 +17,8 @@ import { startPublisher } from '../test/rtmp/publisher.ts';
 const PATIENT = { timeoutMs: 20_000, intervalMs: 100 };
 /** Browsers report `disconnected` for the connection only some seconds later. */
 const IS_OVER = "pc.getReceivers()[0].transport.state === 'closed'";
+/** Small, because pages draw in software. */
+const VIEWPORT = { width: 640, height: 360 };
 const SDP = { 'content-type': 'application/sdp' };
 
 let platform: RunningPlatform;
@@ -36,8 +38,8 @@ const encode = (streamKey: string, extraArgs: string[] = []) =>
 
 /** Opens a page for one test: a page left open would encode and decode video during later tests. */
 async function openPage(t: TestContext, path: string, initScript?: string): Promise<Page> {
-  const script = initScript === undefined ? {} : { initScript };
-  const { page, close } = await browser.open(`${platform.url}${path}`, script);
+  const options = initScript === undefined ? { viewport: VIEWPORT } : { initScript, viewport: VIEWPORT };
+  const { page, close } = await browser.open(`${platform.url}${path}`, options);
   t.after(close);
   return page;
 }

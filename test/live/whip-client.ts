@@ -13,14 +13,14 @@ window.whip = async (url, streamKey, { more = '', encodings = [{}], name = '' } 
   setInterval(() => {
     paint.fillStyle = 'rgb(0 ' + (150 + (Date.now() % 40)) + ' 0)';
     paint.fillRect(0, 0, 640, 360);
-  }, 40);
+  }, 66);
   const audio = new AudioContext();
   const tone = audio.createOscillator();
   const sound = audio.createMediaStreamDestination();
   tone.connect(sound);
   tone.start();
   window.pc = new RTCPeerConnection();
-  for (const track of [...canvas.captureStream(25).getTracks(), ...sound.stream.getTracks()]) {
+  for (const track of [...canvas.captureStream(15).getTracks(), ...sound.stream.getTracks()]) {
     const sendEncodings = track.kind === 'video' ? encodings : [{}];
     pc.addTransceiver(track, { direction: 'sendonly', sendEncodings });
   }
