@@ -11,7 +11,6 @@ import type {
   RoomLayout,
   RoomRecordingPort,
 } from '../../src/media/contract/index.ts';
-import { createGuard } from '../../src/media/ffmpeg/guard.ts';
 import { createRoomComposer } from '../../src/media/rooms/compose/composer.ts';
 import type { RoomEngine } from '../../src/media/rooms/engine.ts';
 import { createJanusEngine } from '../../src/media/rooms/janus/engine.ts';
@@ -25,6 +24,7 @@ import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { FAKE_DEVICES, launchBrowser, type TestBrowser } from '../harness/browser.ts';
 import { waitFor } from '../harness/wait-for.ts';
+import { testGuard } from '../transcode/sources.ts';
 import { fakeDevices } from './fake-devices.ts';
 import { onJanusNetwork, openLivekit } from './livekit.ts';
 import { beepsIn } from './measure.ts';
@@ -167,7 +167,7 @@ async function record({ engine, linkFile, mirror }: Bench): Promise<void> {
   await Promise.all([ada.leave(), bob.leave()]);
   const composer = createRoomComposer({
     ...{ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', threads: 2, log },
-    guard: () => createGuard(['ffmpeg', 'ffprobe']),
+    guard: testGuard,
   });
   const tracks: RecordedRoomTrack[] = [];
   for (const { key } of stored) {

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { beepsIn, flashesIn } from '../../../../test/rooms/measure.ts';
 import { beeps, type CodedFrame, flashes, writeMjr } from '../../../../test/rooms/mjr-files.ts';
+import { testGuard } from '../../../../test/transcode/sources.ts';
 import { MediaFileError, type RecordedRoomTrack, type RoomLayout } from '../../contract/index.ts';
-import { createGuard } from '../../ffmpeg/guard.ts';
 import { createRoomComposer } from './composer.ts';
 
 const run = promisify(execFile);
@@ -23,7 +23,7 @@ let dir: string;
 const composer = createRoomComposer({
   ffmpeg: 'ffmpeg',
   ffprobe: 'ffprobe',
-  guard: () => createGuard(['ffmpeg', 'ffprobe']),
+  guard: testGuard,
   threads: 2,
   log: pino({ level: 'silent' }),
 });
