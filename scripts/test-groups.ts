@@ -7,29 +7,45 @@ import { ROOT } from './program.ts';
 const OWN_PROCESS = /^e2e\/|[.](?:alone|full)[.]test[.]ts$/;
 /** The statement of `test/harness/needs.ts`. */
 const DECLARES_OWN_PROCESS = /^needsOwnProcess\(\);$/m;
-const MAX_FILES = 12;
+/** Files that share a browser with the others of their process. */
+const IN_BROWSER = /^test\/(?:browser|dashboard)\//;
+const MAX_FILES = 20;
+/** Fewer, because these files take long. */
+const MAX_BROWSER_FILES = 5;
 /** Minimum of groups for each process that runs at a time, so that the last ones end at about the same time. */
 const MIN_ROUNDS = 4;
 
 /**
  * Groups files that share a process: loading the program takes a second of processor time, more than most
- * files need for their tests. Neighbors go to different groups, because files of one folder are often equally
- * slow. Files with a separate process mostly wait, so they alternate with groups, which are mostly CPU-bound.
+ * files need for their tests. Files with a separate process and those in a browser take longest and mostly
+ * wait, so they are mixed with the other groups, which are mostly CPU-bound.
  */
 export function groupsOf(files: readonly string[], concurrency: number): string[][] {
   const isOwn = (file: string) =>
     OWN_PROCESS.test(file) || DECLARES_OWN_PROCESS.test(readFileSync(join(ROOT, file), 'utf8'));
   const own = files.filter(isOwn);
   const shared = files.filter((file) => !own.includes(file));
-  const size = Math.max(1, Math.min(MAX_FILES, Math.ceil(shared.length / (concurrency * MIN_ROUNDS))));
-  const count = Math.ceil(shared.length / size);
-  const groups = Array.from({ length: count }, (_, index) =>
-    shared.filter((_, position) => position % count === index),
+  const inBrowser = shared.filter((file) => IN_BROWSER.test(file));
+  const others = shared.filter((file) => !IN_BROWSER.test(file));
+  const browserGroups = split(inBrowser, Math.min(MAX_BROWSER_FILES, inBrowser.length / concurrency));
+  const long = [...browserGroups, ...own.map((file) => [file])];
+  const short = split(others, Math.min(MAX_FILES, others.length / (concurrency * MIN_ROUNDS)));
+  return [...spread(long), ...spread(short)]
+    .toSorted((a, b) => a.position - b.position)
+    .map(({ group }) => group);
+}
+
+/** Splits the files so that neighbors are in different groups: files of one folder are often equally slow. */
+function split(files: readonly string[], size: number): string[][] {
+  const count = Math.ceil(files.length / Math.max(1, Math.ceil(size)));
+  return Array.from({ length: count }, (_, index) =>
+    files.filter((_file, position) => position % count === index),
   );
-  return Array.from({ length: Math.max(own.length, count) }, (_, index) => [
-    ...own.slice(index, index + 1).map((file) => [file]),
-    ...groups.slice(index, index + 1),
-  ]).flat();
+}
+
+/** Gives the groups positions from 0 to 1, to mix them with others. */
+function spread(groups: readonly string[][]) {
+  return groups.map((group, index) => ({ group, position: index / groups.length }));
 }
 
 /** Writes a test file that runs `files` in its process, as number `index` of the run (the runner sorts by name). */

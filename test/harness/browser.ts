@@ -10,6 +10,7 @@ import {
   chromium,
   type Page,
 } from 'playwright-core';
+import { filesInProcess } from '../../scripts/test-process.ts';
 
 /** The first one has no desktop windows, which need half of the other's resources. */
 const NAMES = [
@@ -35,6 +36,8 @@ export const FAKE_DEVICES = [
   '--disable-features=WebRtcHideLocalIpsWithMdns',
 ];
 const CLOSE_MS = 5000;
+/** Time for which Chromium waits for the next test file of its process. */
+const LINGER_MS = 2000;
 /** Default viewport of pages. */
 const VIEWPORT = { width: 1280, height: 720 };
 
@@ -54,9 +57,19 @@ export interface TestBrowser {
    * one of these options: a new one takes a second of processor time to load the same scripts.
    */
   open(url: string, options?: OpenOptions): Promise<WatchedPage>;
-  /** Ends Chromium, by SIGKILL if necessary. */
+  /** Closes the open pages, and ends Chromium unless another test file of the process uses it. */
   close(): Promise<void>;
 }
+
+/** Chromium that test files of this process share. */
+interface SharedChromium {
+  started: Promise<Chromium>;
+  userCount: number;
+  timer?: NodeJS.Timeout;
+}
+
+/** By the arguments of its command line. */
+const running = new Map<string, SharedChromium>();
 
 export interface OpenOptions extends Omit<BrowserContextOptions, 'storageState'> {
   cookies?: Cookie[];
@@ -67,7 +80,8 @@ export interface OpenOptions extends Omit<BrowserContextOptions, 'storageState'>
 }
 
 /**
- * Starts the system's Chromium without a window.
+ * Starts the system's Chromium without a window, or shares the one that a test file of this process has started
+ * with the same arguments.
  *
  * @param more arguments, as {@link FAKE_DEVICES}.
  * @param program what to start. Default: the one on the PATH.
@@ -77,22 +91,20 @@ export async function launchBrowser(
   more: readonly string[] = [],
   program = findChromium,
 ): Promise<TestBrowser> {
-  const server = await chromium.launchServer({
-    executablePath: program(),
-    headless: true,
-    args: [...ARGUMENTS, ...more],
-    // The tests end it themselves; a signal to the test must not wait for it.
-    handleSIGINT: false,
-    handleSIGTERM: false,
-    handleSIGHUP: false,
-  });
-  const browser = await chromium.connect(server.wsEndpoint());
-  const free: Tab[] = [];
+  const command = [program(), ...ARGUMENTS, ...more];
+  const key = command.join(' ');
+  const shared = running.get(key) ?? { started: startChromium(command), userCount: 0 };
+  running.set(key, shared);
+  shared.userCount += 1;
+  clearTimeout(shared.timer);
+  const { browser, free, end } = await shared.started;
+  const used = new Set<Tab>();
   return {
     open: async (url, { initScript, cookies = [], extraHTTPHeaders = {}, isLast, ...options } = {}) => {
       const kind = JSON.stringify(options);
       const known = free.findIndex((tab) => tab.kind === kind);
       const [tab = await newTab(browser, kind, options)] = known < 0 ? [] : free.splice(known, 1);
+      used.add(tab);
       const { context, page } = tab;
       await context.addCookies(cookies);
       await context.setExtraHTTPHeaders(extraHTTPHeaders);
@@ -100,6 +112,7 @@ export async function launchBrowser(
       const watched = watch(page, url);
       await page.goto(url);
       const close = async () => {
+        used.delete(tab);
         await script?.dispose();
         if (isLast === true || page.isClosed()) return context.close();
         await emptyTab(tab, options);
@@ -108,6 +121,42 @@ export async function launchBrowser(
       return { ...watched, page, close };
     },
     close: async () => {
+      shared.userCount -= 1;
+      const endUnused = async () => {
+        if (shared.userCount > 0) return;
+        running.delete(key);
+        await end();
+      };
+      if (filesInProcess() < 2) return endUnused();
+      for (const { context } of used) await context.close();
+      shared.timer = setTimeout(endUnused, LINGER_MS);
+    },
+  };
+}
+
+interface Chromium {
+  browser: Browser;
+  /** Tabs that no test uses. */
+  free: Tab[];
+  /** Ends it, by SIGKILL if necessary. */
+  end(): Promise<void>;
+}
+
+async function startChromium([executablePath = '', ...args]: string[]): Promise<Chromium> {
+  const server = await chromium.launchServer({
+    executablePath,
+    headless: true,
+    args,
+    // The tests end it themselves; a signal to the test must not wait for it.
+    handleSIGINT: false,
+    handleSIGTERM: false,
+    handleSIGHUP: false,
+  });
+  const browser = await chromium.connect(server.wsEndpoint());
+  return {
+    browser,
+    free: [],
+    async end() {
       const closed = browser.close().then(() => server.close());
       const late = sleep(CLOSE_MS, 'late', { ref: false });
       if ((await Promise.race([closed, late])) === 'late') await server.kill();

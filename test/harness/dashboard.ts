@@ -96,12 +96,16 @@ async function useTab(
 const REFUSAL = /status of \d+ .*\/api\/v1\//;
 const LOST = /net::ERR_INTERNET_DISCONNECTED/;
 
+/** Port of the previous dashboard of this process: a tab need not compile the same scripts of the same URL again. */
+let previousPort: number | undefined;
+
 /** @param env variables of the program's configuration. */
 export async function startDashboard(env: Record<string, string> = {}): Promise<TestDashboard> {
-  const port = String(await freePort());
+  const port = await freePort(previousPort);
+  previousPort = port;
   const url = `http://localhost:${port}`;
   const [app, browser] = await Promise.all([
-    startTestApp({ env: { PORT: port, PUBLIC_URL: url, TRUST_PROXY: 'true', ...env } }),
+    startTestApp({ env: { PORT: String(port), PUBLIC_URL: url, TRUST_PROXY: 'true', ...env } }),
     launchBrowser(),
   ]);
   const { accounts, auth, mailbox } = app.container;

@@ -26,8 +26,13 @@ export function serverProgram(name: 'start' | 'cli'): string {
 const PORTS = { from: 22_000, to: 32_000 };
 const givenPorts = new Set<number>();
 
-/** A port that is free, and that no other test gets by luck. */
-export async function freePort(): Promise<number> {
+/**
+ * A port that is free, and that no other test gets by luck.
+ *
+ * @param preferred returned if it is free.
+ */
+export async function freePort(preferred?: number): Promise<number> {
+  if (preferred !== undefined && (await isFree(preferred))) return preferred;
   for (;;) {
     const port = randomInt(PORTS.from, PORTS.to);
     if (givenPorts.has(port) || !(await isFree(port))) continue;
