@@ -16,15 +16,14 @@ const EXCLUDED = ['node_modules/**', 'web/dist/**', 'test/dependency-rules/**', 
 const NOT_IN_MAIN_RUN = ['**/*.alone.test.ts', '**/*.full.test.ts'];
 /** Files that only compute: they run at a lower priority with those that run one at a time and mostly wait. */
 const CPU_BOUND_TESTS = [
-  'e2e/processing.test.ts',
   // The excluded one tests its own priority.
   'src/media/transcode/!(hostile).test.ts',
   'src/media/recording/join.test.ts',
   'test/openapi/*.test.ts',
 ];
 
-/** Concurrent processes: half of them mostly wait, so it takes four to keep two cores busy. */
-const CONCURRENCY = 4;
+/** Concurrent processes: most of them wait most of the time, so it takes six to keep two cores busy. */
+const CONCURRENCY = 6;
 
 const full = process.argv.includes('--full');
 const named = process.argv.slice(2).filter((argument) => !argument.startsWith('--'));

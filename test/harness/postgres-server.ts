@@ -37,6 +37,8 @@ const server = await startEmbeddedPostgres({
     max_wal_senders: '0',
     wal_level: 'minimal',
     max_wal_size: '256MB',
+    // It would visit each database of a test every 20 s.
+    autovacuum: 'off',
   },
 });
 if (isSeeded) await makeTemplate();
