@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import Stripe from 'stripe';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
+import { serverProgram } from '../../test/harness/platform.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
 
-const CLI = join(import.meta.dirname, 'cli.ts');
+const CLI = serverProgram('cli');
 const { webhooks: verifier } = new Stripe('sk_test_unused');
 
 interface Received {

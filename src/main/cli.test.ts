@@ -10,9 +10,10 @@ import { OWN_ORIGIN } from '../../test/auth/browser.ts';
 import { startTestApp, type TestApp } from '../../test/harness/app.ts';
 import { BARE_ENVIRONMENT, type CommandOutcome, runCommand } from '../../test/harness/command-line.ts';
 import { createTestDatabase } from '../../test/harness/database.ts';
+import { serverProgram } from '../../test/harness/platform.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
 
-const CLI = join(import.meta.dirname, 'cli.ts');
+const CLI = serverProgram('cli');
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 let app: TestApp;
