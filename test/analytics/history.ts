@@ -3,6 +3,8 @@ import type { UsageEvent, Viewer } from '../../src/features/insight/usage-events
 import type { PlayerEvent } from '../../src/platform/db/json-columns.ts';
 
 const MIDNIGHT = Date.parse('2026-11-21T00:00:00Z');
+/** Time shortly after every history: unique viewers of its days are still stored. */
+export const AFTER_HISTORY = '2026-11-22T10:00:00Z';
 /** Tables written by the rollups, in order. */
 export const TABLES = [
   ...['analytics_unique_viewer', 'analytics_total', 'analytics_breakdown', 'analytics_retention'],

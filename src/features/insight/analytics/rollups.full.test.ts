@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { findRollupErrors } from '../../../../test/analytics/expected-rollups.ts';
 import { openFaultInjection } from '../../../../test/analytics/fault-injection.ts';
-import { historyOf, placed } from '../../../../test/analytics/history.ts';
+import { AFTER_HISTORY, historyOf, placed } from '../../../../test/analytics/history.ts';
+import { TestClock } from '../../../../test/harness/clock.ts';
 import { createTestDatabase } from '../../../../test/harness/database.ts';
 import { waitFor } from '../../../../test/harness/wait-for.ts';
-import { systemClock } from '../../../kernel/clock.ts';
 import { createUsageEvents } from '../usage-events/service.ts';
 import { createRollups } from './rollups.service.ts';
 
@@ -30,9 +30,10 @@ test('the rollups equal a recount, in many histories', async () => {
 test('killed workers lose no usage events and count none twice', async () => {
   const database = await createTestDatabase({ pool: 6 });
   const { db, sql } = database;
+  const clock = new TestClock(AFTER_HISTORY);
   const facts = createUsageEvents({
     db,
-    clock: systemClock,
+    clock,
     log: { warn() {} },
     onRowsDropped: () => assert.fail('dropped'),
   });
@@ -64,7 +65,7 @@ test('killed workers lose no usage events and count none twice', async () => {
   }
   isOver = true;
   await Promise.all(writers);
-  const sums = createRollups({ db, clock: systemClock, facts, rawDays: 90 });
+  const sums = createRollups({ db, clock, facts, rawDays: 90 });
   // PostgreSQL notices after a while that the last workers are gone, and the slower the machine, the more usage
   // events have been written until then.
   const isCaughtUp = async () => {
