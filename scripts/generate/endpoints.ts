@@ -39,11 +39,11 @@ ${own.map((route) => row(route, sourceOf(route.operationId))).join('\n')}
   return `<!-- Written by npm run generate from the declarations of the routes. -->
 # Endpoints
 
-Paths are below \`/api/v1\`. "Key" says whether an API key is needed; where it is, a session of the dashboard does as well. "optional, checked": works without a key, and rejects an invalid one.
-"Asks for" is what the key must hold: any key does, a permission where it has a list of them (\`:write\` includes \`:read\`; the reads
-of videos, streams, restreams and rooms only where the list names one of these four, see [API keys](guides/api-keys.md)), or the rule of
-the surface; writing takes a key that is not \`READ_ONLY\` unless the row says otherwise. "Limits" are those of the
-endpoint, beside the key's own; endpoints with the same name in brackets count together.
+Paths are below \`/api/v1\`.
+
+- **Key**: whether an API key is required. A dashboard session works wherever a key does. "optional, checked": works without a key, and rejects an invalid one.
+- **Asks for**: what the key must have. "any": any key. A permission: required if the key has a list of permissions; \`:write\` includes \`:read\`, and the reads of videos, streams, restreams and rooms are required only if the list names one of these four ([API keys](guides/api-keys.md)). Writes require a key that is not \`READ_ONLY\` unless the row says otherwise.
+- **Limits**: limits of the endpoint, in addition to the key's own. Endpoints with the same name in brackets share a limit.
 
 ${sections.join('\n')}`;
 }

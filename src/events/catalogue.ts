@@ -45,7 +45,7 @@ export interface EventCatalogue {
   /** All definitions in the order of `types`, for the documentation. */
   readonly definitions: readonly EventDefinition[];
   get(type: string): EventDefinition | undefined;
-  /** Do these patterns subscribe to the type? No pattern at all subscribes to everything. */
+  /** Reports whether these patterns include the type. An empty list includes every type. */
   matches(patterns: readonly string[], type: string): boolean;
   /** Reports whether this is a type, or a `prefix.*` that matches at least one. */
   isPattern(pattern: string): boolean;

@@ -117,7 +117,7 @@ async function inTurn(sql: Sql, changes: readonly Change[], done: string[]): Pro
 function alone<T>(sql: Sql, change: (tx: TransactionSql) => Promise<T>) {
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCK})`;
-    // Rather later than in the way: a partition change waits for every open transaction on its table.
+    // Fails soon and is retried later: a partition change waits for every open transaction on its table.
     await tx`select set_config('lock_timeout', '2s', true)`;
     return change(tx);
   });
@@ -126,7 +126,7 @@ function alone<T>(sql: Sql, change: (tx: TransactionSql) => Promise<T>) {
 /** Position of the usage rollups: uncounted usage events are retained regardless of their age. */
 const nextUncounted = (tx: Sql | TransactionSql) => tx`coalesce((select next_xid from rollup_state), '0')`;
 
-/** @returns whether it was dropped: another process may have, and facts stay until they are counted. */
+/** Returns whether the partition was dropped. Another process may have done it, and usage events stay until counted. */
 async function dropPartition(tx: TransactionSql, table: string, name: string): Promise<boolean> {
   if (!(await partitionsOf(tx, table)).includes(name)) return false;
   if (table === 'usage_event') {

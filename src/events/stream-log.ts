@@ -4,7 +4,7 @@ import { MINUTE_MS } from '../kernel/durations.ts';
 import type { Db, Tx } from '../platform/db/index.ts';
 import type { StreamLogTable } from '../platform/db/tables.generated.ts';
 
-/** Told with the id of a stream to whose log something was appended; its settings and flags have a topic of their own. */
+/** Bus topic of the IDs of streams whose log has new entries; settings and flags have another topic. */
 export const STREAM_LOG_TOPIC = 'stream-log';
 
 /**
@@ -37,8 +37,8 @@ export const LOG_RETENTION: Readonly<Record<LoggedTail, { entries: number; ageMs
 };
 
 /**
- * Appends an entry in the caller's transaction, which must hold a lock on the row of the stream, if only `for key
- * share`: the locks are taken in this order.
+ * Appends an entry in the caller's transaction, which must hold at least a `for key share` lock on the row of the
+ * stream, so that all transactions take the locks in the same order.
  *
  * @param body given the position of the entry, and stored as JSON.
  */
@@ -119,8 +119,8 @@ export async function entriesAfter(
 }
 
 /**
- * Deletes entries that no tail resumes from. The newest expired entry stays: a client that knows it has
- * missed none older.
+ * Deletes entries that no tail resumes from. The newest expired entry stays, so that a client that has received it
+ * knows that it has missed nothing.
  */
 export async function pruneLog(db: Db, now: Date): Promise<void> {
   for (const [tail, { entries, ageMs }] of Object.entries(LOG_RETENTION)) {

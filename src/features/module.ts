@@ -34,24 +34,24 @@ export interface FeatureModule {
   routes?(role: ApiRole): Route[];
   /** api: pages and files outside the base URL; each registers its own Fastify routes. */
   pages?(role: PageRole): Page[] | Promise<Page[]>;
-  /** worker: who does its jobs. */
+  /** worker: handlers of its jobs. */
   jobs?(): JobWorker[];
   /** Periodic tasks of the worker. */
   tasks?(): ScheduledTask[];
-  /** The command line: who does its commands. */
+  /** The command line: handlers of its commands. */
   commands?(): CommandRunner[];
-  /** All: what happens in the transactions that append events. */
+  /** All: run in the transactions that append events. */
   consumers?: readonly EventConsumer[];
   /** Services that run as long as their role. */
   services?: { api?(): Service; worker?(): Service };
   /**
-   * Before a role starts, on the embedded database only: behind the lock of DATA_DIR no other process works on it,
-   * so what the one before has left half done is free.
+   * Called before a role starts, on the embedded database only: no other process uses DATA_DIR then, so work that the
+   * previous process left unfinished can be released.
    */
   recover?: { api?(): Promise<void>; worker?(): Promise<void> };
-  /** The first process: when the database is migrated, before its first account is made. */
+  /** The first process: called when the database is migrated, before its first account is created. */
   onMigrated?(): Promise<void>;
-  /** All: at the end, before the ports are closed. */
+  /** All: called at the end, before the ports are closed. */
   close?(): Promise<void> | void;
 }
 
@@ -67,10 +67,10 @@ export interface PageRole extends ApiRole {
 
 export type Page = (app: FastifyInstance) => void;
 
-/** It runs from when it was made. */
+/** Background service, which runs from its creation. */
 export interface Service {
-  /** Together with the others. */
+  /** Called at the same time as `stop` of the other services. */
   stop?(): Promise<void>;
-  /** When everything of the role has stopped. */
+  /** Called when all services of the role have stopped. */
   dispose?(): Promise<void>;
 }

@@ -26,10 +26,18 @@ export function requiresGate(gate: Gate) {
 export const sessionOnly = { auth: 'session', permission: null, gate: null } as const satisfies RouteOptions;
 
 /** Works without a key; a valid one is counted, any other is ignored. */
-export const optionalKey = { auth: 'public', permission: null, gate: null } as const satisfies RouteOptions;
+export const attributingKey = {
+  auth: 'public',
+  permission: null,
+  gate: null,
+} as const satisfies RouteOptions;
 
 /** Works without a key; one that is sent must be valid, and is counted. */
-export const keyOptional = { auth: 'optional', permission: null, gate: null } as const satisfies RouteOptions;
+export const checkedIfSent = {
+  auth: 'optional',
+  permission: null,
+  gate: null,
+} as const satisfies RouteOptions;
 
 /** No key is read. */
 export const noKey = { auth: 'none', permission: null, gate: null } as const satisfies RouteOptions;

@@ -31,7 +31,7 @@ export interface RequestContext<C extends Caller | null = Caller> {
   acceptsCsv: boolean;
   log: Logger;
   /** ID of a leased idempotent request, shared by all its repetitions. Null without an Idempotency-Key. */
-  operationId: string | null;
+  idempotentRunId: string | null;
   session: SessionCookieWriter;
   /** Uploaded file, when the endpoint accepts one and the request has one. */
   upload: UploadedFile | undefined;

@@ -23,12 +23,12 @@ export class HandlerContext implements RequestContext<Caller | null> {
   readonly ip: string;
   readonly acceptsEventStream: boolean;
   readonly acceptsCsv: boolean;
-  readonly operationId: string | null;
+  readonly idempotentRunId: string | null;
 
   constructor(
     given: HandlerContextDeps,
     accepts: { events: boolean; csv: boolean },
-    operationId: string | null = null,
+    idempotentRunId: string | null = null,
   ) {
     this.#given = given;
     this.caller = given.request.caller;
@@ -36,15 +36,15 @@ export class HandlerContext implements RequestContext<Caller | null> {
     this.ip = given.request.ip;
     this.acceptsEventStream = accepts.events;
     this.acceptsCsv = accepts.csv;
-    this.operationId = operationId;
+    this.idempotentRunId = idempotentRunId;
   }
 
   /** Returns a copy for a leased request. */
-  withOperationId(operationId: string): HandlerContext {
+  withIdempotentRunId(idempotentRunId: string): HandlerContext {
     return new HandlerContext(
       this.#given,
       { events: this.acceptsEventStream, csv: this.acceptsCsv },
-      operationId,
+      idempotentRunId,
     );
   }
 

@@ -45,9 +45,9 @@ export function mountRoute(app: FastifyInstance, base: string, route: Route, por
       if (key !== null && caller !== null) {
         const handler = () => {
           const run = prepare();
-          return async (operationId: string | null) =>
+          return async (idempotentRunId: string | null) =>
             written(
-              await run(operationId === null ? context : context.withOperationId(operationId)),
+              await run(idempotentRunId === null ? context : context.withIdempotentRunId(idempotentRunId)),
               request,
               reply,
             );

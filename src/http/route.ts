@@ -8,7 +8,7 @@ import { compileInput } from './validation.ts';
 
 /**
  * `key`: an API key is needed, or a session of the dashboard. `session`: the session itself, no key is read.
- * `public`: they only attribute. `optional`: works without a key; one that is sent is checked as with `key`.
+ * `public`: they are optional and only attribute the request. `optional`: works without a key; one that is sent is checked as with `key`.
  * `none`: neither is read.
  */
 export type Auth = 'key' | 'session' | 'public' | 'optional' | 'none';
@@ -93,7 +93,7 @@ interface Policy {
   limits?: readonly Limit[];
   /**
    * Accepts Idempotency-Key (docs/concepts/conventions.md#idempotency). `leased`: its handler calls other
-   * services, so it runs without a transaction, and its results are found again by `context.operationId`
+   * services, so it runs without a transaction, and its results are found again by `context.idempotentRunId`
    * (docs/decisions/idempotency.md#leases).
    */
   idempotent?: boolean | 'leased';
@@ -184,7 +184,7 @@ interface Callers {
   none: Caller | null;
 }
 
-/** A shape that is absent takes nothing. */
+/** Schemas of a route; without a schema no input is accepted. */
 interface Spec<A extends Auth, P extends TObject, Q extends TObject, B extends TSchema> extends Policy {
   auth: A;
   params?: P;

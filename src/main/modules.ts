@@ -155,8 +155,10 @@ import { createLiveReaders, createMediaServices } from './media-services.ts';
 import type { Ports } from './ports.ts';
 
 /**
- * Creates all features in order of dependency: each gets, by name, the services of the platform and of the features
- * before it.
+ * Creates all features in order of dependency. The `…Deps` of a `module.ts` list three kinds of dependencies: services of
+ * the platform, services that the modules before it return, and functions and events that another `module.ts` exports,
+ * which have no order. A feature reacts to a later one by consuming its events, or by a function that is called later,
+ * such as `onCardCollected`.
  */
 export function createModules(ports: Ports & Platform) {
   const platform = { ...ports, ...createMediaServices(ports) };

@@ -40,7 +40,7 @@ export async function runPlatform({ media, ports, closers, ...settings }: RunSet
   const mediaListens = beginMedia(container, settings, { media, closers });
   const rolesStarted = startRoles(container, media, closers);
   await Promise.all([mediaListens, openMetrics(container, ports.metrics, closers), rolesStarted]);
-  // Last: who gets an answer finds everything running.
+  // Last: when the API responds, everything is running.
   await (await rolesStarted)?.open(ports.api);
   const notices = [
     await findWeakness(container),

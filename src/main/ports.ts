@@ -79,12 +79,12 @@ function encoderThreads({ TRANSCODE_CONCURRENCY: slots }: Config): number {
   return Math.max(1, Math.floor(availableParallelism() / Math.max(1, slots)));
 }
 
-/** Rejects when the database, or the store of counters, is out of reach. */
+/** Rejects when the database or Redis is unreachable. */
 export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const { config, secretKey, name, rooms: roomChoice = { name: 'mesh', lack: null } } = settings;
   const clock = settings.clock ?? systemClock;
   const log = settings.log ?? createLogger(config.LOG_LEVEL, { process: name });
-  // LISTEN tries again for ever; this fails when the database is out of reach.
+  // LISTEN reconnects without limit; this fails when the database is unreachable.
   const database = await waitForDatabase({
     url: settings.databaseUrl,
     pool: config.DATABASE_POOL,

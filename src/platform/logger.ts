@@ -43,7 +43,7 @@ function destination(): DestinationStream {
       maxLength: MAX_BUFFERED_BYTES,
       retryEAGAIN: (_error, written, waiting) => reader.isThere(written + waiting),
     });
-    // Before the library's own, which would wait for ever.
+    // Before the library's own, which would wait indefinitely.
     process.prependListener('exit', () => {
       reader.end();
       try {

@@ -23,7 +23,7 @@ export interface RedisStore {
 }
 
 /**
- * Connects, and reconnects for ever. Resolves once the store answers, or after a second without it.
+ * Connects, and reconnects without limit. Resolves once the store answers, or after a second without it.
  *
  * @param url `redis://` or `rediss://`, with a password and a database number where there are any.
  */

@@ -106,14 +106,14 @@ function leasedRoute(runs: string[]): Route {
     body: Thing,
     reply: { status: 201, schema: Type.Object({ operationId: Type.String() }) },
     errors: ['SERVICE_UNAVAILABLE', 'CONFLICT'],
-    async handler({ operationId }, { body }) {
+    async handler({ idempotentRunId }, { body }) {
       runs.push(body.name);
       if (body.ms !== undefined) await sleep(body.ms);
       if (runs.filter((name) => name === body.name).length === 1 && body.next === AWAY) {
         throw new AppError('SERVICE_UNAVAILABLE');
       }
       if (body.next === 'conflict') throw new AppError('CONFLICT');
-      return { operationId: operationId ?? 'none' };
+      return { operationId: idempotentRunId ?? 'none' };
     },
   });
 }

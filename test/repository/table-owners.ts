@@ -171,18 +171,17 @@ export const CROSS_FEATURE_READS: readonly CrossFeatureRead[] = [
       ],
       ...['subscription', 'team_member', 'video', 'video_replacement', 'workspace'],
     ],
-    reason: 'what has to end before an account is erased is one look at everything',
+    reason: 'erasure reads everything that must end before it in one query',
   },
   {
     reader: 'features/insight/usage',
     tables: ['usage_request', 'usage_total'],
-    reason:
-      'one task makes the sums of content and of use; the numbers of use are told here, and nowhere there',
+    reason: 'one task computes content and usage rollups; only this feature reports usage',
   },
   {
     reader: 'features/insight/quota',
     tables: ['usage_total'],
-    reason: 'who has used something lately is one look at an index',
+    reason: 'recent use is one index lookup',
   },
   {
     reader: 'features/insight/analytics',

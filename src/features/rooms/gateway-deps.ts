@@ -8,7 +8,7 @@ import type { RoomRelay } from './relay.ts';
 import type { Rooms } from './service.ts';
 import type { RoomTokens } from './tokens.ts';
 
-/** Dependencies of the gateway; filled by the composition root. */
+/** Dependencies of the gateway; set in module.ts. */
 export interface RoomGatewayDeps extends RoomDeps {
   log: Logger;
   rooms: Rooms;

@@ -3,7 +3,7 @@ import type { RoomEngine, RoomLayout } from '../../media/contract/index.ts';
 import type { RoomRef } from './locked.ts';
 import type { RoomRow } from './repository.ts';
 
-/** Recorder of rooms; set by the composition root. */
+/** Recorder of rooms; set in module.ts. */
 export interface RoomRecorder {
   /** Reports whether this platform can record rooms. */
   canRecord(): boolean;

@@ -76,7 +76,7 @@ async function begin(
 ): Promise<void> {
   assertRecordable(room);
   if (room.recording_since !== null) return;
-  if (!(await intake.hold.hasRoom(tx, room.workspace_id))) {
+  if (!(await intake.hold.hasStorage(tx, room.workspace_id))) {
     throw quotaExceeded(
       { workspaceId: room.workspace_id, resource: 'STORAGE_BYTES' },
       'The storage of the plan is full, so nothing is recorded.',

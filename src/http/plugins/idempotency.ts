@@ -32,7 +32,7 @@ export function carriesIdempotencyKey({ endpoint, headers }: FastifyRequest): bo
 }
 
 /** Runs the handler; sets the status of the reply and returns its envelope, as JSON. */
-type Handle = (operationId: string | null) => Promise<string>;
+type Handle = (idempotentRunId: string | null) => Promise<string>;
 
 interface IdempotentCall {
   key: string;
@@ -100,9 +100,9 @@ async function runOnce(
   handle: Handle,
 ): Promise<IdempotentOutcome> {
   let ran = false;
-  const run = (operationId: string | null) => {
+  const run = (idempotentRunId: string | null) => {
     ran = true;
-    return respond(ports, call, () => handle(operationId));
+    return respond(ports, call, () => handle(idempotentRunId));
   };
   try {
     return await (call.isLeased

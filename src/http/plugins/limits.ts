@@ -12,7 +12,7 @@ type Ports = { counters: Pick<HttpPorts['counters'], 'window'> };
  * body is read.
  */
 export function limits(app: FastifyInstance, ports: Ports): void {
-  // Not async: the endpoints without a cap shall not pay for a promise.
+  // Not async: endpoints without a limit need no promise.
   app.addHook('onRequest', (request, _reply, done) => {
     const limits = request.endpoint?.limits;
     if (limits === undefined) return done();

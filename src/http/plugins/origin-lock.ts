@@ -14,7 +14,7 @@ export function originOf({ origin, referer }: FastifyRequest['headers']): URL | 
  * (docs/concepts/integration-domains.md#the-origin-lock).
  */
 export function originLock(app: FastifyInstance, ports: Pick<HttpPorts, 'originLock'>): void {
-  // Not async: the endpoints without a lock shall not pay for a promise.
+  // Not async: endpoints without a lock need no promise.
   app.addHook('onRequest', (request, _reply, done) => {
     const { caller, headers, endpoint } = request;
     if (endpoint?.originLock !== true || caller === null) return done();

@@ -88,7 +88,7 @@ function chain(
   let next = first;
   for (let seq = first.seq - 1; ; seq -= 1) {
     const segment = bySeq.get(seq);
-    // After a new beginning of the numbers, those of before mean something else.
+    // Numbers from before a restart of the numbering belong to other segments.
     if (segment === undefined || segment.startMs > next.startMs || segment.disc > next.disc) break;
     segments.push(segment);
     next = segment;

@@ -150,6 +150,6 @@ test('startup failures are reported in one line', async () => {
   await writeFile(join(dataDir, 'postgres/PG_VERSION'), '17\n');
   await assert.rejects(
     startEmbeddedPostgres({ dataDir, log }),
-    /^Error: .*PostgreSQL 17, this program runs 18$/,
+    /^Error: .*PostgreSQL 17, but this program runs 18$/,
   );
 });

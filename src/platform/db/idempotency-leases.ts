@@ -5,7 +5,7 @@ import type { Secrets } from '../secrets.ts';
 import { deadlineOf } from './deadline.ts';
 import { type Claim, type IdempotentOutcome, isSameBody, type StoredResponse } from './idempotent.ts';
 
-export type LeasedRun = (operationId: string) => Promise<StoredResponse>;
+export type LeasedRun = (idempotentRunId: string) => Promise<StoredResponse>;
 
 /** Longer than any handler takes; after a crash, a repetition runs after this. */
 const LEASE_MS = 30_000;
@@ -64,18 +64,18 @@ export function createLeasedRecords({ sql, clock, secrets }: Options) {
      */
     async attempt(claim: Claim, run: LeasedRun): Promise<IdempotentOutcome | null> {
       const until = dateFromMs(clock.ms() + LEASE_MS);
-      const operationId = await take(claim, until);
-      if (operationId === null) return (await isOthers(claim)) ? { kind: 'reused' } : null;
+      const idempotentRunId = await take(claim, until);
+      if (idempotentRunId === null) return (await isOthers(claim)) ? { kind: 'reused' } : null;
       let response: StoredResponse;
       try {
-        response = await run(operationId);
+        response = await run(idempotentRunId);
       } catch (error) {
-        await answerOf(sql.unsafe(FREE, [claim.id, operationId, until]));
+        await answerOf(sql.unsafe(FREE, [claim.id, idempotentRunId, until]));
         throw error;
       }
       const body = secrets.encrypt(response.body, claim.name);
       const expiresAt = dateFromMs(clock.ms() + RETENTION_MS);
-      await answerOf(sql.unsafe(ANSWER, [claim.id, operationId, response.status, body, expiresAt]));
+      await answerOf(sql.unsafe(ANSWER, [claim.id, idempotentRunId, response.status, body, expiresAt]));
       return { kind: 'stored', response };
     },
   };

@@ -37,7 +37,7 @@ export interface Idempotency {
    */
   onceLeased(
     request: IdempotentRequest,
-    run: (operationId: string) => Promise<StoredResponse>,
+    run: (idempotentRunId: string) => Promise<StoredResponse>,
   ): Promise<IdempotentOutcome>;
   /** Deletes expired records. @returns the number of rows. */
   sweep(): Promise<number>;

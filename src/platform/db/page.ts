@@ -64,8 +64,8 @@ function msOf(time: Date | string | null | undefined): number | null {
 }
 
 /**
- * Is nothing asked for but a page? Then a prepared statement has the right plan for every workspace, where it finds the ids by
- * themselves: the index of workspaces has them, and a page of whole rows might be sought from the end of all
+ * Reports whether the query has no filter but the page. Then a prepared statement has the right plan for every workspace if
+ * it selects only IDs, which the index of workspaces contains; whole rows might be read from the end of the table
  * (docs/decisions/lists-and-ids.md#one-plan-for-every-workspace).
  */
 export function isUnfiltered(

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { anyKey, optionalKey, requiresWrite } from '../../../http/access.ts';
+import { anyKey, attributingKey, requiresWrite } from '../../../http/access.ts';
 import { ListReader, listQuery } from '../../../http/pagination.ts';
 import { defineRoute, type Limit, type Page, type Route } from '../../../http/route.ts';
 import { Deleted, IdParams } from '../../../http/schema.ts';
@@ -71,7 +71,7 @@ function publicRoutes({ channels, content, links, cursors }: Deps): Route[] {
     },
   ) =>
     defineRoute({
-      ...optionalKey,
+      ...attributingKey,
       operationId: `channel.${name}`,
       method: 'GET',
       path: `/channel/{username}/${name}`,
@@ -90,7 +90,7 @@ function publicRoutes({ channels, content, links, cursors }: Deps): Route[] {
     });
   return [
     defineRoute({
-      ...optionalKey,
+      ...attributingKey,
       operationId: 'channel.get',
       method: 'GET',
       path: '/channel/{username}',

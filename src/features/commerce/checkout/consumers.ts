@@ -71,7 +71,7 @@ async function whyRefunded(
 ): Promise<string | null> {
   if (row.status === 'COMPLETED') return LATE;
   const { isSuspended } = await sellerOf(ports, work.tx, row.workspace_id);
-  if (isSuspended || !(await repository.isSold(work.tx, row.id))) {
+  if (isSuspended || !(await repository.isForSale(work.tx, row.id))) {
     if (row.status === 'OPEN') await expireCheckout(ports, work, row, 'EXPIRED');
     return UNSOLD[row.kind];
   }

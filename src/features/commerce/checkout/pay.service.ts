@@ -201,7 +201,7 @@ async function begin(
   if (row.payment_id !== null) return { paymentId: row.payment_id };
   if (row.status === 'COMPLETED') return null;
   assertOpen(row, ports.clock.now());
-  if (await repository.isSoldUnderLock(work.tx, row)) return payCheckout(ports, work, row, payment);
+  if (await repository.isForSaleUnderLock(work.tx, row)) return payCheckout(ports, work, row, payment);
   await expireCheckout(ports, work, row, 'EXPIRED');
   return 'UNSOLD';
 }
@@ -378,7 +378,7 @@ async function endUnsold(ports: CheckoutPorts, unsold: CheckoutRow): Promise<voi
   await callOff(ports, unsold);
   await ports.events.transaction(async (tx, append) => {
     const row = await lockCheckout(ports, { tx }, unsold.id);
-    if (row?.status !== 'OPEN' || (await repository.isSold(tx, row.id))) return;
+    if (row?.status !== 'OPEN' || (await repository.isForSale(tx, row.id))) return;
     await expireCheckout(ports, { tx, append }, row, 'EXPIRED');
   });
 }

@@ -35,7 +35,7 @@ export interface CheckoutPorts {
   videoOf(workspaceId: string, id: string): Promise<PurchasableVideo>;
   /** Returns the path of a creator's member page. */
   memberPath(creator: { username: string; mode: Mode }): string;
-  /** May a buyer be led there? (docs/concepts/checkout.md#redirect-urls) */
+  /** Reports whether buyers may be redirected to the URL (docs/concepts/checkout.md#redirect-urls). */
   mayLeadTo(caller: { workspaceId: string; mode: Mode }, url: URL): Promise<boolean>;
   /** Returns the number of a test card, without spaces; null for any other text. */
   testCardOf(text: string | null): string | null;

@@ -16,8 +16,8 @@ export function insertCheckout(tx: Tx, row: NewCheckout): Promise<CheckoutRow | 
     .executeTakeFirst();
 }
 
-export function findByOperation(db: Db, operationId: string): Promise<CheckoutRow | undefined> {
-  return db.selectFrom('checkout').selectAll().where('operation_id', '=', operationId).executeTakeFirst();
+export function findByOperation(db: Db, idempotentRunId: string): Promise<CheckoutRow | undefined> {
+  return db.selectFrom('checkout').selectAll().where('operation_id', '=', idempotentRunId).executeTakeFirst();
 }
 
 export function findCheckout(db: Db, workspaceId: string, id: string): Promise<CheckoutRow | undefined> {
@@ -65,7 +65,7 @@ export function listOverdue(db: Db, now: Date, limit: number): Promise<CheckoutR
 }
 
 /** Condition that the item of a checkout is still for sale. */
-const isForSale = sql<boolean>`case
+const FOR_SALE = sql<boolean>`case
   when checkout.video_id is not null then exists (select from video where video.id = checkout.video_id
     and deleted_at is null and taken_down_at is null and visibility = 'PURCHASE' and price_cents is not null)
   when checkout.tier_id is not null then exists (select from tier where tier.id = checkout.tier_id
@@ -73,10 +73,10 @@ const isForSale = sql<boolean>`case
   else exists (select from booking_product where booking_product.id = checkout.product_id
     and booking_product.status = 'PUBLISHED') end`;
 
-export async function isSold(db: Db, id: string): Promise<boolean> {
+export async function isForSale(db: Db, id: string): Promise<boolean> {
   const row = await db
     .selectFrom('checkout')
-    .select(isForSale.as('sold'))
+    .select(FOR_SALE.as('sold'))
     .where('id', '=', id)
     .executeTakeFirst();
   return row?.sold === true;
@@ -86,13 +86,13 @@ export async function isSold(db: Db, id: string): Promise<boolean> {
  * Reports whether the item is for sale, and locks its video or product until the transaction ends; a tier is
  * locked by the reservation of its spot.
  */
-export async function isSoldUnderLock(
+export async function isForSaleUnderLock(
   tx: Tx,
   { id, video_id: videoId, product_id: productId }: CheckoutRow,
 ): Promise<boolean> {
   await sql`select from video where id = ${videoId} for share`.execute(tx);
   await sql`select from booking_product where id = ${productId} for share`.execute(tx);
-  return isSold(tx, id);
+  return isForSale(tx, id);
 }
 
 /** Lists open checkouts of items that are no longer sold. */
@@ -101,7 +101,7 @@ export function listUnsold(db: Db, limit: number): Promise<CheckoutRow[]> {
     .selectFrom('checkout')
     .selectAll()
     .where('status', '=', 'OPEN')
-    .where(sql<boolean>`not ${isForSale}`)
+    .where(sql<boolean>`not ${FOR_SALE}`)
     .limit(limit)
     .execute();
 }

@@ -45,8 +45,8 @@ export function checkoutRoutes({ checkouts, simulations, mailCaps, clock, public
       body: SubscriptionCheckoutIn,
       reply: { status: 201, schema: Checkout },
       errors: ['NOT_FOUND', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
-      handler: async ({ caller, operationId }, { body }) =>
-        out(caller, await checkouts.createForTier(caller, body, operationId)),
+      handler: async ({ caller, idempotentRunId }, { body }) =>
+        out(caller, await checkouts.createForTier(caller, body, idempotentRunId)),
     }),
     defineRoute({
       ...anyKey,

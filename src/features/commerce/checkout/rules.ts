@@ -47,8 +47,8 @@ export function successUrl(row: Pick<CheckoutRow, 'id' | 'success_url'>): string
 }
 
 /**
- * When a subscription that begins now is charged next, as people read it. Its days are counted where the creator is
- * (docs/decisions/money.md#periods), which may be another day than where the buyer is: so the zone is named.
+ * Returns the next charge date of a subscription that begins now, as text. Days are counted in the creator's time zone
+ * (docs/decisions/money.md#periods), so the text names the zone.
  */
 export function nextCharge(
   now: Date,

@@ -27,7 +27,7 @@ interface Caller {
 /** Checkouts of a workspace (docs/concepts/checkout.md). An id that is not the workspace's is NOT_FOUND. */
 export interface Checkouts {
   /**
-   * @param operationId of the Idempotency-Key: the same one returns the same checkout.
+   * @param idempotentRunId of the Idempotency-Key: the same one returns the same checkout.
    * @throws {AppError} BAD_REQUEST, field `successUrl`, `cancelUrl` or `customerEmail`; CONFLICT when the
    *   tier accepts no members, field `discountCode` when the code is not valid, when 1 to 49 cents would be
    *   due, and when the creator cannot take payments; SERVICE_UNAVAILABLE when the provider does not answer.
@@ -35,7 +35,7 @@ export interface Checkouts {
   createForTier(
     caller: Caller,
     input: CheckoutSettings & { tierId: string },
-    operationId: string | null,
+    idempotentRunId: string | null,
   ): Promise<CheckoutRow>;
   /** @throws {AppError} as `createForTier`; CONFLICT for a video that is not sold. */
   createForVideo(caller: Caller, input: CheckoutSettings & { videoId: string }): Promise<CheckoutRow>;
@@ -67,10 +67,11 @@ type Offer = Pick<CheckoutRow, 'kind' | 'tier_id' | 'video_id' | 'interval' | 't
 export function createCheckouts(ports: CheckoutPorts): Checkouts {
   const { db } = ports;
   return {
-    async createForTier(caller, input, operationId) {
-      const known = operationId === null ? undefined : await repository.findByOperation(db, operationId);
+    async createForTier(caller, input, idempotentRunId) {
+      const known =
+        idempotentRunId === null ? undefined : await repository.findByOperation(db, idempotentRunId);
       if (known !== undefined) return known;
-      return create(ports, caller, input, await tierOffer(ports, caller, input.tierId), { operationId });
+      return create(ports, caller, input, await tierOffer(ports, caller, input.tierId), { idempotentRunId });
     },
     async createForVideo(caller, input) {
       return create(ports, caller, input, await videoOffer(ports, caller, input.videoId));
@@ -154,7 +155,10 @@ async function create(
   caller: Caller,
   input: CheckoutSettings,
   offer: Offer,
-  { operationId = null, countMail }: { operationId?: string | null; countMail?: CountMail | undefined } = {},
+  {
+    idempotentRunId = null,
+    countMail,
+  }: { idempotentRunId?: string | null; countMail?: CountMail | undefined } = {},
 ): Promise<CheckoutRow> {
   const { workspaceId } = caller;
   const { priceCents } = offer;
@@ -195,7 +199,7 @@ async function create(
       cancel_url: input.cancelUrl,
       client_reference_id: input.clientReferenceId ?? null,
       metadata: input.metadata ?? {},
-      operation_id: operationId,
+      operation_id: idempotentRunId,
       created_at: now,
     });
     if (row !== undefined) {
@@ -204,7 +208,7 @@ async function create(
       return isBooked ? bookFree(ports, { tx, append }, row, countMail) : row;
     }
     // A concurrent run of the same operation has already committed.
-    const made = operationId === null ? undefined : await repository.findByOperation(tx, operationId);
+    const made = idempotentRunId === null ? undefined : await repository.findByOperation(tx, idempotentRunId);
     if (made === undefined) throw new Error('a checkout was neither created nor found');
     return made;
   });

@@ -78,7 +78,10 @@ test('a member with a planned switch is notified of the price of staying before 
   await runAt(clock.ms() + MINUTE_MS);
   const [mail = ''] = await mailsTo(member, 'subscription-price');
   assert.match(mail, /From 10 February 2026 on, you have Small for \$3\.00 a month\./);
-  assert.match(mail, /you stay as you are, and Supporter of .+ costs \$20\.00 a month instead of \$5\.00\./);
+  assert.match(
+    mail,
+    /your tier does not change, and Supporter of .+ costs \$20\.00 a month instead of \$5\.00\./,
+  );
 
   await runAt(await endOf(at, member));
   assert.deepEqual(await termsOf(at, member), [tier, 2000, null, null]);

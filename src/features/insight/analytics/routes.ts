@@ -53,7 +53,7 @@ function accountRoutes({ reads }: Deps): Route[] {
       ...named,
       method: 'GET',
       summary: 'Get account analytics (alias)',
-      description: `Pieces in which nothing happened are there, too. \`/account/analytics\` and \`/analytics/account\` are one. ${AS_CSV}`,
+      description: `Includes periods without activity. \`/account/analytics\` and \`/analytics/account\` are equivalent. ${AS_CSV}`,
       query: shapes.SeriesQuery,
       reply: { status: 200, schema: shapes.AccountAnalytics, csv: ACCOUNT_COLUMNS },
       async handler({ caller, acceptsCsv }, { query }) {

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { keyOptional } from '../../../http/access.ts';
+import { checkedIfSent } from '../../../http/access.ts';
 import { namedSchema } from '../../../http/named-schema.ts';
 import { LATEST_VERSION } from '../../../http/plugins/version.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
@@ -110,7 +110,7 @@ function downMessage({ components }: Readiness): string {
 export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
   return [
     defineRoute({
-      ...keyOptional,
+      ...checkedIfSent,
       operationId: 'health.get',
       method: 'GET',
       path: '/health',
@@ -126,7 +126,7 @@ export function healthRoutes({ probes, readiness, clock }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...keyOptional,
+      ...checkedIfSent,
       operationId: 'health.ready',
       method: 'GET',
       path: '/health/ready',

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { keyOptional } from '../../../http/access.ts';
+import { checkedIfSent } from '../../../http/access.ts';
 import { ListReader, listQuery } from '../../../http/pagination.ts';
 import { defineRoute, type Route } from '../../../http/route.ts';
 import { CommaList, parseList } from '../../../http/schema.ts';
@@ -19,7 +19,7 @@ interface Deps {
 export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
   return [
     defineRoute({
-      ...keyOptional,
+      ...checkedIfSent,
       operationId: 'changelog.list',
       method: 'GET',
       path,
@@ -47,7 +47,7 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...keyOptional,
+      ...checkedIfSent,
       operationId: 'changelog.latest',
       method: 'GET',
       path: `${path}/latest`,
@@ -57,7 +57,7 @@ export function changelogRoutes({ changelog, cursors }: Deps): Route[] {
       handler: async () => toRelease(changelog.latest()),
     }),
     defineRoute({
-      ...keyOptional,
+      ...checkedIfSent,
       operationId: 'changelog.get',
       method: 'GET',
       path: `${path}/{version}`,

@@ -33,7 +33,7 @@ export interface BridgeDeps {
   bridgesRooms(): boolean;
 }
 
-/** Port that the composition root provides. */
+/** Port that module.ts provides. */
 export interface BridgedStreams {
   /** Locks the target stream. @returns undefined when the workspace has no stream with this ID. */
   lockTarget(

@@ -39,7 +39,7 @@ export interface Recordings {
    * May another recording begin? Not once the workspace's storage is full
    * (docs/decisions/recordings.md#storage-limit).
    */
-  hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
+  hasStorage(tx: Tx, workspaceId: string): Promise<boolean>;
   /**
    * Ends the recordings of a session in the transaction that ends its broadcast. If anything was recorded,
    * its video exists from now on, and the original follows as soon as the recorder has closed its file.
@@ -77,7 +77,7 @@ export function createRecordings(deps: RecordingsDeps): Recordings {
   const { db, clock } = deps;
   return {
     port: createPort(deps),
-    hasRoom: (tx, workspaceId) => deps.intake.hold.hasRoom(tx, workspaceId),
+    hasStorage: (tx, workspaceId) => deps.intake.hold.hasStorage(tx, workspaceId),
     async ended(tx, append, sessionId) {
       for (const recording of await repository.lockRecordings(tx, sessionId)) {
         await advance(deps, tx, append, recording);

@@ -24,7 +24,7 @@ export interface RestreamDeps {
   streams: RestreamedStreams;
 }
 
-/** Port that the composition root provides. */
+/** Port that module.ts provides. */
 export interface RestreamedStreams {
   /**
    * Locks the stream until the transaction ends, and attaches the restream.

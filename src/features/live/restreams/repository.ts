@@ -24,8 +24,8 @@ export function insertRestream(tx: Tx, row: Insertable<RestreamTable>): Promise<
 }
 
 /** Finds the restream that an earlier request with this Idempotency-Key created. */
-export function findByOperation(db: Db, operationId: string): Promise<RestreamRow | undefined> {
-  return db.selectFrom('restream').selectAll().where('operation_id', '=', operationId).executeTakeFirst();
+export function findByOperation(db: Db, idempotentRunId: string): Promise<RestreamRow | undefined> {
+  return db.selectFrom('restream').selectAll().where('operation_id', '=', idempotentRunId).executeTakeFirst();
 }
 
 export async function insertTargets(tx: Tx, rows: Insertable<RestreamTargetTable>[]): Promise<void> {

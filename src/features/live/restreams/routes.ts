@@ -48,8 +48,8 @@ function wholeRoutes({ restreams, cursors }: Deps): Route[] {
       body: RestreamIn,
       reply: { status: 201, schema: Restream },
       errors: ['QUOTA_EXCEEDED', 'CONFLICT'],
-      handler: async ({ caller, operationId }, { body }) =>
-        toRestream(await restreams.create(caller, body, operationId), caller.mode),
+      handler: async ({ caller, idempotentRunId }, { body }) =>
+        toRestream(await restreams.create(caller, body, idempotentRunId), caller.mode),
     }),
     defineRoute({
       ...requiresRead('restreams:read'),

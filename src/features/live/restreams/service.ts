@@ -24,7 +24,7 @@ export interface Restreams {
   create(
     caller: Pick<Caller, 'workspaceId' | 'plan'>,
     input: RestreamIn,
-    operationId: string | null,
+    idempotentRunId: string | null,
   ): Promise<RestreamWithTargets>;
   list(workspaceId: string, filter: RestreamFilter, page: PageRequest): Promise<RestreamWithTargets[]>;
   get(workspaceId: string, id: string): Promise<RestreamWithTargets>;
@@ -43,7 +43,7 @@ export function createRestreams(deps: RestreamDeps): Restreams {
   const locked = (workspaceId: string, id: string, work: LockedWork) =>
     changeLocked(deps, workspaceId, id, work);
   return {
-    create: (caller, input, operationId) => create(deps, caller, input, operationId),
+    create: (caller, input, idempotentRunId) => create(deps, caller, input, idempotentRunId),
     countTargets: (workspaceId) => repository.countTargets(db, workspaceId),
     async list(workspaceId, filter, page) {
       const rows = await repository.listRestreams(db, workspaceId, filter, page);
@@ -120,10 +120,10 @@ async function create(
   deps: RestreamDeps,
   { workspaceId, plan }: Pick<Caller, 'workspaceId' | 'plan'>,
   input: RestreamIn,
-  operationId: string | null,
+  idempotentRunId: string | null,
 ): Promise<RestreamWithTargets> {
   const { db, events, clock } = deps;
-  const known = await madeBy(db, operationId);
+  const known = await madeBy(db, idempotentRunId);
   if (known !== null) return known;
   const given = input.targets ?? [];
   // Rejects a number of targets that no plan allows before any name is resolved; `plan` may be seconds old.
@@ -134,18 +134,18 @@ async function create(
   const whole = await events.transaction(async (tx, append) => {
     const owner = await lockWorkspace(tx, workspaceId);
     // A concurrent run of the same operation has already committed.
-    const made = await madeBy(tx, operationId);
+    const made = await madeBy(tx, idempotentRunId);
     if (made !== null) return made;
     await assertTargetQuota(tx, workspaceId, owner.plan, targets.length);
     const change = { tx, append, now: clock.now() };
-    return insert(deps, change, { workspaceId, input, targets, operationId });
+    return insert(deps, change, { workspaceId, input, targets, idempotentRunId });
   });
   notifyChanged(deps, whole.row.id, input.streamId);
   return whole;
 }
 
-async function madeBy(db: Db, operationId: string | null): Promise<RestreamWithTargets | null> {
-  const row = operationId === null ? undefined : await repository.findByOperation(db, operationId);
+async function madeBy(db: Db, idempotentRunId: string | null): Promise<RestreamWithTargets | null> {
+  const row = idempotentRunId === null ? undefined : await repository.findByOperation(db, idempotentRunId);
   return row === undefined ? null : { row, targets: await repository.targetsOf(db, [row.id]) };
 }
 
@@ -153,13 +153,13 @@ interface New {
   workspaceId: string;
   input: RestreamIn;
   targets: CheckedTarget[];
-  operationId: string | null;
+  idempotentRunId: string | null;
 }
 
 async function insert(
   deps: RestreamDeps,
   change: Change,
-  { workspaceId, input, targets, operationId }: New,
+  { workspaceId, input, targets, idempotentRunId }: New,
 ): Promise<RestreamWithTargets> {
   const { tx, now } = change;
   const id = newId('rst', deps.clock);
@@ -176,7 +176,7 @@ async function insert(
     name: input.name ?? title,
     enabled: input.enabled ?? true,
     start_mode: input.startMode ?? 'WITH_BROADCAST',
-    operation_id: operationId,
+    operation_id: idempotentRunId,
     created_at: now,
     updated_at: now,
   });

@@ -9,10 +9,10 @@ import * as repository from './repository.ts';
 import * as rules from './rules.ts';
 import { commitTransition, type StreamTransitionHook, stateOf } from './transitions.ts';
 
-/** Recorder of broadcasts; set by the composition root. */
+/** Recorder of broadcasts; set in module.ts. */
 export interface BroadcastRecorder {
   /** Reports whether the plan has storage left. */
-  hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
+  hasStorage(tx: Tx, workspaceId: string): Promise<boolean>;
   /** Ends the recording of a session's broadcast, in the transaction that ends the broadcast. */
   ended(tx: Tx, append: AppendEvent, sessionId: string): Promise<void>;
 }
@@ -103,7 +103,7 @@ export async function admitRecording(
   sessionId: string,
 ): Promise<void> {
   if (!row.record) return;
-  const error = (await recorder.hasRoom(tx, row.workspace_id)) ? null : 'QUOTA_EXCEEDED';
+  const error = (await recorder.hasStorage(tx, row.workspace_id)) ? null : 'QUOTA_EXCEEDED';
   await repository.updateSession(tx, sessionId, { error });
 }
 

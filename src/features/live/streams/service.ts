@@ -46,7 +46,7 @@ export interface StreamDeps {
   endWhip: EndWhipSessions;
 }
 
-/** Ends the WHIP sessions of a stream, including those without a publish; set by the composition root. */
+/** Ends the WHIP sessions of a stream, including those without a publish; set in module.ts. */
 export type EndWhipSessions = (tx: Tx, streamId: string) => Promise<void>;
 
 interface StreamListRequest {

@@ -22,7 +22,7 @@ interface Deps {
   streams: Streams;
   tails: Pick<StreamTails, 'follow'>;
   states: StreamStates;
-  /** Returns the restreams with which the tail of a stream begins; set by the composition root. */
+  /** Returns the restreams with which the tail of a stream begins; set in module.ts. */
   restreams(streamId: string): Promise<{ event: string; body: object }[]>;
   clock: Clock;
 }

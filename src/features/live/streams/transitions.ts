@@ -21,7 +21,7 @@ export function stateOf(row: StreamRow): StreamState {
   };
 }
 
-/** Hook for followers of the signal and the broadcast, such as restreams; set by the composition root. */
+/** Hook for followers of the signal and the broadcast, such as restreams; set in module.ts. */
 export interface StreamTransitionHook {
   /** Called in the transaction that changes them, under the lock of the stream. */
   flagsChanged(change: { tx: Tx; append: AppendEvent; now: Date }, streamId: string): Promise<void>;

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { optionalKey } from '../../../../http/access.ts';
+import { attributingKey } from '../../../../http/access.ts';
 import { namedSchema } from '../../../../http/named-schema.ts';
 import { defineRoute, type Route } from '../../../../http/route.ts';
 import { IdParams, Nullable } from '../../../../http/schema.ts';
@@ -81,7 +81,7 @@ interface Deps {
 export function audienceRoutes({ audience, links }: Deps): Route[] {
   return [
     defineRoute({
-      ...optionalKey,
+      ...attributingKey,
       operationId: 'videos.related',
       method: 'GET',
       path: '/videos/{id}/related',
@@ -106,7 +106,7 @@ export function audienceRoutes({ audience, links }: Deps): Route[] {
       },
     }),
     defineRoute({
-      ...optionalKey,
+      ...attributingKey,
       operationId: 'videos.view',
       method: 'POST',
       path: '/videos/{id}/views',

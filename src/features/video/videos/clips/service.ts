@@ -24,7 +24,7 @@ export interface ClippedBroadcast {
   untilMs: number | null;
 }
 
-/** Stream operations needed by clips; filled by the composition root. */
+/** Stream operations needed by clips; set in module.ts. */
 export interface ClippedStreams {
   /**
    * Returns null when there was no broadcast, or it is hidden.

@@ -42,7 +42,7 @@ export interface StorageReservation {
    */
   makingRoom<T>(workspaceId: string, work: () => Promise<T>): Promise<T>;
   /** Reports whether any storage is left, not counting deleted videos. Takes no lock. */
-  hasRoom(tx: Tx, workspaceId: string): Promise<boolean>;
+  hasStorage(tx: Tx, workspaceId: string): Promise<boolean>;
 }
 
 /** Growing file and the storage reserved for it. */
@@ -103,7 +103,7 @@ export function createStorageReservation(
         return work();
       }
     },
-    async hasRoom(tx, workspaceId) {
+    async hasStorage(tx, workspaceId) {
       const { plan, storageBytes } = await getWorkspaceOwner(tx, workspaceId);
       return storageBytes - (await repository.trashBytes(tx, workspaceId)) < PLANS[plan].storageBytes;
     },

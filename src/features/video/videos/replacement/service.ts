@@ -33,7 +33,7 @@ interface Started {
   upload: object | null;
 }
 
-/** Files that are fetched; filled by the composition root. */
+/** Files that are fetched; set in module.ts. */
 export interface FetchedFiles {
   /** Fetches the file that is to replace that of a video. @throws as `Replacements.fetch` does. */
   replace(workspaceId: string, videoId: string, sourceUrl: string): Promise<unknown>;
