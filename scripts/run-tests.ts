@@ -56,7 +56,7 @@ const code = await runSteps([
   }),
   ...testStep('one at a time', patterns(everything, '.alone'), {
     exclude: ['node_modules/**', '**/*.full.test.ts'],
-    beside: cpuBoundTests,
+    cpuBound: cpuBoundTests,
     concurrency: 1,
     timeoutMs: 900_000,
   }),

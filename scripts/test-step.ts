@@ -27,7 +27,7 @@ interface RunOptions {
 interface TestStepOptions extends RunOptions {
   exclude?: string[];
   /** CPU-bound files without time limits, run concurrently at a lower priority. */
-  beside?: string[];
+  cpuBound?: string[];
 }
 
 /** Maximum failed files that are retried separately; more failures are not caused by load. */
@@ -52,14 +52,14 @@ const broken: string[] = [];
  * separately to name its tests as broken or unsteady. Both fail the step.
  */
 export function testStep(name: string, patterns: string[], options: TestStepOptions): Step[] {
-  const { exclude = [], beside: patient = [], ...how } = options;
+  const { exclude = [], cpuBound: cpuBoundPatterns = [], ...how } = options;
   const found = (globs: string[]) => globSync(globs, { cwd: ROOT, exclude }).sort();
-  const [files, beside] = [found(patterns), found(patient)];
-  if (files.length + beside.length === 0) return [];
+  const [files, cpuBound] = [found(patterns), found(cpuBoundPatterns)];
+  if (files.length + cpuBound.length === 0) return [];
   const run = async () => {
     const passes = await Promise.all([
       runOnce(files, how),
-      runOnce(beside, { ...how, concurrency: PATIENT_CONCURRENCY, isPatient: true }),
+      runOnce(cpuBound, { ...how, concurrency: PATIENT_CONCURRENCY, isPatient: true }),
     ]);
     for (const pass of passes) await diagnose(pass, how);
     const failures = passes.flatMap(({ failure }) => failure ?? []);

@@ -131,9 +131,9 @@ function fakeTranscoder(): FakeTranscoder {
       );
       return { rungs, further, audio: fake.audio };
     },
-    async refine(run) {
+    async analyzeComplexity(run) {
       const { ladder } = run;
-      await call('refine', run.signal, ladder.rungs);
+      await call('analyzeComplexity', run.signal, ladder.rungs);
       return {
         ...ladder,
         keyframeSec: 6,

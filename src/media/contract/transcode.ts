@@ -281,7 +281,7 @@ export interface Transcoder {
    *
    * @param run `keep`: names of existing rungs.
    */
-  refine(run: TranscodeRun & { ladder: LadderPlan; keep: readonly string[] }): Promise<LadderPlan>;
+  analyzeComplexity(run: TranscodeRun & { ladder: LadderPlan; keep: readonly string[] }): Promise<LadderPlan>;
   /**
    * Encodes like `encode`, with at least one rung, and creates the images of `images` from the frames decoded
    * anyway.

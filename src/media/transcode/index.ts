@@ -69,7 +69,7 @@ export function createTranscoder(options: TranscoderOptions): Transcoder {
     encode: async (run) => encode(tools, await abilities(), run),
     encodeWithImages: async (run) => encodeWithImages(tools, await abilities(), run),
     captions: (run) => extractCaptions(tools, run),
-    refine: (run) => analyzeComplexity(tools, run),
+    analyzeComplexity: (run) => analyzeComplexity(tools, run),
     split: (run) => split(tools, run),
     encodeChunk: async (run) => encodeChunk(tools, await abilities(), run),
     stitch: (run) => stitch(tools, run),

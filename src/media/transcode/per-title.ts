@@ -49,7 +49,7 @@ export interface Sample {
   small: number;
 }
 
-type Run = Parameters<Transcoder['refine']>[0];
+type Run = Parameters<Transcoder['analyzeComplexity']>[0];
 
 /**
  * Encodes a few seconds spread over the source at a small size, and adapts the ladder to the content

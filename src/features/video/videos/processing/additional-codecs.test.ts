@@ -142,8 +142,8 @@ test('the analysis of a longer video drops renditions, once', async () => {
   await waitFor(isReady, { timeoutMs: 15_000, intervalMs: 100 });
   assert.deepEqual((await shown(id)).sort(), ['1080p', '360p', 'audio']);
   assert.equal((await rig.renditions(id)).length, 3);
-  assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('refine')).length, 1);
-  rig.transcoder.before.refine = () => Promise.reject(new Error('no such filter'));
+  assert.equal(rig.transcoder.calls.filter((call) => call.startsWith('analyzeComplexity')).length, 1);
+  rig.transcoder.before.analyzeComplexity = () => Promise.reject(new Error('no such filter'));
   rig.transcoder.calls.length = 0;
   const blind = await rig.addVideo();
   assert.equal((await rig.ended(blind)).status, 'READY');

@@ -24,7 +24,7 @@ export async function refineLadder(deps: ProcessingContext, step: EncodeStep): P
   let refined: LadderPlan;
   try {
     refined = await useOriginal(deps, video, signal, (input) =>
-      deps.transcoder.refine({ input, source, outDir, signal, ladder, keep }),
+      deps.transcoder.analyzeComplexity({ input, source, outDir, signal, ladder, keep }),
     );
   } catch (error) {
     if (signal.aborted || isDiskError(error)) throw error;
