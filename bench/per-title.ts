@@ -68,7 +68,7 @@ try {
     const source = await transcoder.probe(input, signal);
     const ladder = { ...transcoder.plan({ ...source, copyRefusal: 'bench' }, 1080), audio: [] };
     const outDir = await mkdtemp(join(root, 'look-'));
-    const refined = await transcoder.refine({ input, source, outDir, signal, ladder, keep: [] });
+    const refined = await transcoder.analyzeComplexity({ input, source, outDir, signal, ladder, keep: [] });
     const fixed = await outcome(input, ladder);
     const own = await outcome(input, refined);
     const share = 1 - own.bytes / fixed.bytes;
