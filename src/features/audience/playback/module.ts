@@ -3,7 +3,7 @@ import type { LiveFiles, VideoFiles } from '../../../media/contract/index.ts';
 import type { UsageAggregator } from '../../insight/usage/index.ts';
 import type { Recordings } from '../../live/recordings/index.ts';
 import type { StreamLinks, Viewers } from '../../live/streams/index.ts';
-import { type FeatureModule, INTERVALS, type Page, type PageRole } from '../../module.ts';
+import type { FeatureModule, Page, PageRole } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Salts, ViewerFingerprints } from '../viewer-fingerprints/index.ts';
 import { type Access, anyEntitlement, createAccess, type Entitlements } from './access.service.ts';
@@ -112,7 +112,7 @@ interface PlaybackExports {
 
 /** Builds the playback for viewers: live streams, videos, and their pages. */
 export function createPlaybackModule(deps: PlaybackDeps): FeatureModule & PlaybackExports {
-  const { config, viewers, playbackTokens: tokens } = deps;
+  const { config, playbackTokens: tokens } = deps;
   const sessions = createPlaybackSessions(deps);
   const snapshots: PlaybackSnapshots = {
     streams: createSnapshots(deps.streamSnapshots, 'str'),
@@ -132,7 +132,6 @@ export function createPlaybackModule(deps: PlaybackDeps): FeatureModule & Playba
       ...downloadRoutes({ downloads }),
     ],
     pages: (role) => playbackPages({ ...deps, sessions, downloads }, snapshots, role),
-    tasks: () => [{ name: 'viewer salts', everyMs: INTERVALS.hour, run: () => viewers.forget() }],
   };
 }
 
