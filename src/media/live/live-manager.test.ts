@@ -209,10 +209,10 @@ test('live: a publish without a second keyframe is transcoded with regular keyfr
   const { manager, session, slots, stats, source } = await fixture();
   source.use({ width: 320, height: 180, fps: 15, gopSec: 60 });
   await begin(manager, session());
-  stats.value = ingestStats({ keyframeIntervalMs: null, lastMediaAtMs: systemClock.ms() + 5000 });
+  stats.value = ingestStats({ keyframeIntervalMs: null, lastMediaAtMs: systemClock.ms() + 60_000 });
   const { segments } = await slots(2);
   assert.ok((segments.at(-1)?.durationSec ?? 9) < 2.1);
-  assert.deepEqual(manager.health('s1')?.issues, ['KEYFRAME_INTERVAL']);
+  await eventually('the issue', () => manager.health('s1')?.issues.join() === 'KEYFRAME_INTERVAL');
 });
 
 test('live: a publish that was refused and ended leaves the way free for the next one', async () => {

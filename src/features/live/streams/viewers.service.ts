@@ -84,7 +84,8 @@ export function createViewers(deps: Deps): Viewers {
     const now = clock.now();
     await write(presence.unwritten(), now);
     await db.transaction().execute((tx) => count(deps, tx, now));
-    presence.forget(now.getTime());
+    // The time now: the clock may have moved since, and a viewer may have been noted by it.
+    presence.forget(clock.ms());
   };
   let running: Promise<void> = Promise.resolve();
 
