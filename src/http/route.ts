@@ -32,7 +32,7 @@ export interface Limit {
   /** `day`: the UTC day. */
   windowSec: number | 'day';
   /**
-   * The code of the refusal; `plain` is RATE_LIMITED with `error` as a string (docs/concepts/conventions.md#errors).
+   * The code of the refusal; `text` is RATE_LIMITED with `error` as a string (docs/concepts/conventions.md#errors).
    */
   refusal: 'text' | 'RATE_LIMITED' | 'RATE_LIMIT';
 }

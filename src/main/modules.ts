@@ -537,7 +537,6 @@ export function createModules(ports: Ports & Platform) {
       auth,
       customerDeletion,
       follows,
-      mailCaps,
       mailbox,
       team,
       subscribers,

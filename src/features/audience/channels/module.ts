@@ -42,7 +42,7 @@ interface ChannelsDeps
 
 export function createChannelsModule(deps: ChannelsDeps): FeatureModule {
   const { memberPath, avatarUrl } = deps;
-  const { config, cursors, db, followStateOf } = deps;
+  const { config, cursors, db } = deps;
   const publicUrl = config.PUBLIC_URL;
   const links = {
     avatarUrl: (profile: { avatar_id: string | null }) => avatarUrl(profile, publicUrl),
@@ -52,7 +52,6 @@ export function createChannelsModule(deps: ChannelsDeps): FeatureModule {
   const channels = createChannels({
     ...deps,
     workspaceOf: (accountId: string, mode: Mode) => workspaceOf(db, accountId, mode),
-    followStateOf,
     bannerUrl: links.bannerUrl,
   });
   const content = contentOf(deps);

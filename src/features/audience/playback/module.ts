@@ -163,7 +163,7 @@ async function playbackPages(
       chat: liveChat,
       followBox,
     }),
-    beaconPage({ beacons: createBeacons({ ...deps, streams, videos, viewers }) }),
+    beaconPage({ beacons: createBeacons({ ...deps, streams, videos }) }),
     videoFilePages({ admissions, files: videoFiles, sentBytes }),
     downloadPages({ downloads, files: videoFiles, sentBytes }),
     videoWatchPages({

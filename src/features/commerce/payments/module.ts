@@ -68,7 +68,7 @@ interface PaymentsExports {
 
 /** Charges, refunds and disputes, and the providers that move the money. */
 export function createPaymentsModule(deps: PaymentsDeps): FeatureModule & PaymentsExports {
-  const { config, accounts, cursors, videos } = deps;
+  const { config, accounts, cursors } = deps;
   const publicUrl = config.PUBLIC_URL;
   const sandbox = createSandbox({
     ...deps,
@@ -97,7 +97,7 @@ export function createPaymentsModule(deps: PaymentsDeps): FeatureModule & Paymen
       },
     },
   });
-  const purchases = createPurchases({ ...deps, money: payments, videos });
+  const purchases = createPurchases({ ...deps, money: payments });
   const emailOf = async (accountId: string) => (await accounts.byId(accountId)).email;
   const shared = { purchases, accounts: connected, emailOf, cursors };
   return {

@@ -4,7 +4,7 @@ import type { VideoFiles } from '../../../media/contract/index.ts';
 import { workspaceOf } from '../../../platform/db/workspace.ts';
 import type { Subscribers } from '../../audience/subscribers/index.ts';
 import type { CustomerDeletion } from '../../commerce/payments/index.ts';
-import type { Mailbox, MailCaps } from '../../integration/mail/index.ts';
+import type { Mailbox } from '../../integration/mail/index.ts';
 import { type Declarations, type FeatureModule, INTERVALS } from '../../module.ts';
 import type { Platform } from '../../platform.ts';
 import type { Accounts } from '../accounts/index.ts';
@@ -23,16 +23,12 @@ import { privacyRoutes } from './routes.ts';
 import { undoDeletionPages } from './undo-deletion.pages.ts';
 
 interface PrivacyDeps
-  extends Pick<
-    Platform,
-    'clock' | 'config' | 'db' | 'disk' | 'events' | 'jobs' | 'log' | 'secrets' | 'store'
-  > {
+  extends Pick<Platform, 'clock' | 'config' | 'db' | 'disk' | 'jobs' | 'log' | 'secrets' | 'store'> {
   accounts: Accounts;
   apiKeys: ApiKeys;
   auth: Auth;
   customerDeletion: CustomerDeletion;
   follows: Follows;
-  mailCaps: MailCaps;
   mailbox: Mailbox;
   team: Team;
   subscribers: Subscribers;

@@ -23,8 +23,7 @@ export { followers } from './follows.service.ts';
 
 export const usersDeclarations: Declarations = { events: followerEvents };
 
-interface UsersDeps
-  extends Pick<Platform, 'caps' | 'clock' | 'config' | 'db' | 'events' | 'fetcher' | 'images' | 'secrets'> {
+interface UsersDeps extends Pick<Platform, 'caps' | 'clock' | 'config' | 'db' | 'events' | 'secrets'> {
   accounts: Accounts;
   apiKeys: ApiKeys;
   auth: Auth;

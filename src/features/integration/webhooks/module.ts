@@ -36,10 +36,9 @@ interface WebhooksExports {
 }
 
 export function createWebhooksModule(deps: WebhooksDeps): FeatureModule & WebhooksExports {
-  const { config, cursors, db, log } = deps;
+  const { config, cursors, db } = deps;
   const webhooks = createWebhooks({
     ...deps,
-    log,
     timeoutMs: config.WEBHOOK_TIMEOUT_MS,
   });
   const failureMonitor = createFailureMonitor({ ...deps, autoDisableDays: config.WEBHOOK_AUTO_DISABLE_DAYS });
@@ -55,10 +54,9 @@ export function createWebhooksModule(deps: WebhooksDeps): FeatureModule & Webhoo
 }
 
 function startDeliveries(deps: WebhooksDeps): Service {
-  const { config, log, metrics } = deps;
+  const { config, metrics } = deps;
   const deliveries = createDeliveryWorker({
     ...deps,
-    log,
     config: { retrySeconds: config.WEBHOOK_RETRY_SECONDS, timeoutMs: config.WEBHOOK_TIMEOUT_MS },
     metrics: {
       attempt: (status, latencyMs) => metrics.delivery(status, (latencyMs ?? 0) / 1000),

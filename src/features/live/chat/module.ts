@@ -31,10 +31,7 @@ import { RESTRICTED_MODES } from './rules.ts';
 import { createChat } from './service.ts';
 
 interface ChatDeps
-  extends Pick<
-    Platform,
-    'bus' | 'caps' | 'clock' | 'config' | 'cursors' | 'db' | 'facts' | 'fetcher' | 'images' | 'secrets'
-  > {
+  extends Pick<Platform, 'bus' | 'caps' | 'clock' | 'config' | 'cursors' | 'db' | 'facts' | 'secrets'> {
   access: Access;
   arrivals: ViewerFingerprints;
   entitlements: Entitlements;

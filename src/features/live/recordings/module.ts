@@ -11,7 +11,7 @@ import { createRecordings, type Recordings } from './recordings.service.ts';
 export const recordingsDeclarations: Declarations = { jobs: [recordingJob] };
 
 interface RecordingsDeps
-  extends Pick<Platform, 'clock' | 'config' | 'db' | 'events' | 'jobs' | 'log' | 'scratchDir' | 'store'> {
+  extends Pick<Platform, 'clock' | 'db' | 'events' | 'jobs' | 'log' | 'scratchDir' | 'store'> {
   intake: VideoIntake;
   joiner: RecordingJoiner;
   emitRecordingReady: typeof emitRecordingReady;

@@ -68,11 +68,11 @@ interface StreamsExports {
 }
 
 export function createStreamsModule(deps: StreamsDeps): FeatureModule & StreamsExports {
-  const { assertOwnTiers, restreamSnapshot, syncWithStream, createStreamTails, endWhipSessionsOf } = deps;
+  const { restreamSnapshot, syncWithStream, createStreamTails, endWhipSessionsOf } = deps;
   const { config, clock, cursors, recordings: recorder, streamLinks: links } = deps;
   const follower = { flagsChanged: syncWithStream };
   const endWhip = endWhipSessionsOf;
-  const streams = createStreams({ ...deps, recorder, follower, assertOwnTiers, endWhip });
+  const streams = createStreams({ ...deps, recorder, follower, endWhip });
   const signals = createStreamSignals({
     ...deps,
     recorder,

@@ -9,7 +9,7 @@ export { iceLinks } from './ice-links.ts';
 export { endSessionsOf as endWhipSessionsOf } from './repository.ts';
 export { trackWhipAvailability, WHIP_TOPIC } from './service.ts';
 
-interface WhipDeps extends Pick<Platform, 'bus' | 'clock' | 'config' | 'db' | 'events'> {
+interface WhipDeps extends Pick<Platform, 'bus' | 'clock' | 'db' | 'events'> {
   signals: StreamSignals;
   iceServers(): IceServer[];
   takesWhip(): boolean;

@@ -207,13 +207,11 @@ interface VideosDeps
     Platform,
     | 'bus'
     | 'clock'
-    | 'config'
     | 'cursors'
     | 'db'
     | 'disk'
     | 'events'
     | 'facts'
-    | 'fetcher'
     | 'images'
     | 'jobs'
     | 'log'
@@ -244,18 +242,17 @@ interface VideosExports {
 }
 
 export function createVideosModule(deps: VideosDeps): FeatureModule & VideosExports {
-  const { paidVideos, assertOwnTiers, transcriber, Upload } = deps;
+  const { transcriber, Upload } = deps;
   const { cursors, processing, uploads, uploadSessions, access, videoPurge, videoLinks: links } = deps;
   const videos = createVideos({
     ...deps,
     uploads: uploadSessions,
-    assertOwnTiers,
     onDeleted: [
       (tx, _append, { id }) => uploads.cancelFor(tx, id),
       (tx, _append, { id }) => deps.jobs.cancel(tx, transcribeJob, id),
     ],
   });
-  const retention = createRetention({ ...deps, remove: videos.remove, paidVideos });
+  const retention = createRetention({ ...deps, remove: videos.remove });
   const locked = createLockVideo(deps);
   const captions = createCaptions({ ...deps, videos, locked });
   const autoCaptions = createAutoCaptions({
