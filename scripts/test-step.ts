@@ -49,7 +49,7 @@ const broken: string[] = [];
 
 /**
  * Runs the test files that match `patterns`; returns no step if there are none. A failed file is retried
- * separately: if it passes then, its tests are named as unsteady and do not fail the step.
+ * separately to name its tests as broken or unsteady. Both fail the step.
  */
 export function testStep(name: string, patterns: string[], options: TestStepOptions): Step[] {
   const { exclude = [], cpuBound: cpuBoundPatterns = [], ...how } = options;
@@ -61,9 +61,9 @@ export function testStep(name: string, patterns: string[], options: TestStepOpti
       runOnce(files, how),
       runOnce(cpuBound, { ...how, concurrency: PATIENT_CONCURRENCY, isPatient: true }),
     ]);
-    const failures: (string | null)[] = [];
-    for (const pass of passes) failures.push(await confirmFailure(pass, how));
-    return failures.every((failure) => failure === null) ? null : failures.join('');
+    for (const pass of passes) await diagnose(pass, how);
+    const failures = passes.flatMap(({ failure }) => failure ?? []);
+    return failures.length === 0 ? null : failures.join('');
   };
   return [{ name, run }];
 }
@@ -81,17 +81,13 @@ async function runOnce(files: string[], options: RunOptions): Promise<Pass> {
   return pass;
 }
 
-/**
- * Retries the failed files while nothing else runs, and records which tests fail again.
- *
- * @returns the reason of the failure, or null if all failed files pass now.
- */
-async function confirmFailure({ failure, reports }: Pass, options: RunOptions): Promise<string | null> {
-  if (failure === null) return null;
+/** Retries the failed files while nothing else runs, and records which tests fail again. */
+async function diagnose({ failure, reports }: Pass, options: RunOptions): Promise<void> {
   const failed = reports.filter((report) => !report.ok);
-  if (failed.length === 0 || failed.length > MAX_RETRIED || failure !== '') {
+  if (failed.length === 0) return;
+  if (failed.length > MAX_RETRIED || failure !== '') {
     broken.push(...failed.flatMap((report) => report.failed));
-    return failure;
+    return;
   }
   process.stdout.write(`\n── again, alone: ${failed.map(({ file }) => file).join(', ')}\n`);
   const groups = failed.map(({ file }) => [file]);
@@ -100,7 +96,6 @@ async function confirmFailure({ failure, reports }: Pass, options: RunOptions): 
   broken.push(...stillBroken.flatMap((report) => report.failed));
   const passed = failed.filter(({ file }) => !stillBroken.some((report) => report.file === file));
   unsteady.push(...passed.flatMap((report) => report.failed));
-  return second.failure;
 }
 
 /** Runs each group in a separate process, in this order. */
@@ -179,6 +174,6 @@ export function printTestSummary(slowest = 20): void {
     'Slowest files:',
     rows.map(({ file, ms }) => `${(ms / 1000).toFixed(1).padStart(6)} s  ${file}`),
   );
-  print('Unsteady tests (failed with others, passed alone):', unsteady);
+  print('Unsteady tests (failed with others, passed alone; they fail the run):', unsteady);
   print('Failed tests:', broken);
 }
