@@ -94,8 +94,15 @@ test('a bridge broadcasts its source, and recovers when its process is killed', 
   assert.equal((await partner.stream(streamId)).hasSignal, true);
   await partner.start(streamId);
   await waitFor(async () => (await fetch(playbackUrl)).ok, { timeoutMs: 10_000 });
-  const frames = await countFrames(playbackUrl, 2);
-  assert.ok(frames >= 20 && frames <= 32, `${frames} frames in two seconds at 15 fps`);
+  let frames = 0;
+  // Repeated: a source that a busy machine holds up for a second is replaced by fewer frames.
+  await waitFor(
+    async () => {
+      frames = await countFrames(playbackUrl, 2);
+      return frames >= 28 && frames <= 32;
+    },
+    { timeoutMs: 15_000, message: () => `${frames} frames in two seconds at 15 fps` },
+  );
 
   const killed = mediaProcess();
   process.kill(killed, 'SIGKILL');

@@ -8,8 +8,8 @@ import { compileInput } from './validation.ts';
 
 /**
  * `key`: an API key is needed, or a session of the dashboard. `session`: the session itself, no key is read.
- * `public`: they are optional and only attribute the request. `optional`: works without a key; one that is sent is checked as with `key`.
- * `none`: neither is read.
+ * `public`: they are optional and only attribute the request. `optional`: works without a key; one that is sent is
+ * checked as with `key`. `none`: neither is read.
  */
 export type Auth = 'key' | 'session' | 'public' | 'optional' | 'none';
 /**
