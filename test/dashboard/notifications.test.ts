@@ -100,6 +100,40 @@ test('the bell counts, the inbox is filtered, read, followed and emptied', async
   });
 });
 
+test('the bell shows the right count when its first read misses a change', async () => {
+  const user = await dashboard.user();
+  await tell(user, {
+    title: 'Webhook keeps failing',
+    severity: 'CRITICAL',
+    resource: { type: 'WEBHOOK', id: 'wh_01kafe3n4pfx2v9yq6m8d7t5zr' },
+    page: '/dashboard/webhooks/wh_01kafe3n4pfx2v9yq6m8d7t5zr?mode=test',
+  });
+  await dashboard.visit('/dashboard/notifications', { user }, async (page) => {
+    await page.getByRole('link', { name: 'Notifications, 1 unread' }).waitFor();
+    const counted = Promise.withResolvers<void>();
+    const read = page.waitForResponse(/\/read$/);
+    let isRead = false;
+    // Switching to test mode counts anew: that count is made before the change and arrives after it.
+    await page.route('**/notifications/unread-count', async (route) => {
+      if (isRead) return route.continue();
+      const response = await route.fetch();
+      counted.resolve();
+      await read;
+      isRead = true;
+      await route.fulfill({ response });
+    });
+    await page.route('**/read', async (route) => {
+      await counted.promise;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'View webhook' }).click();
+    await page.locator('[data-mode=test]').waitFor();
+    await read;
+    await page.waitForLoadState('networkidle');
+    assert.equal(await page.getByRole('link', { name: /unread/ }).count(), 0);
+  });
+});
+
 test('an administrator reads the development mailbox, and follows its links', async () => {
   const { id } = await dashboard.app.container.accounts.create({
     email: 'admin@example.com',

@@ -38,7 +38,7 @@ export function NotificationsPage() {
 
 function ReadAll() {
   const { t } = useTranslation('notifications');
-  const unread = $api.useQuery('get', '/notifications/unread-count');
+  const unread = $api.useQuery('get', '/notifications/unread-count', {});
   const readAll = $api.useMutation('post', '/notifications/read-all', { onSuccess: refreshNotifications });
   const isNothing = unread.data?.data.count === 0;
   return (
