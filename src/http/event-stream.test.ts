@@ -69,7 +69,7 @@ async function open() {
         window: () => ({ hit: unused, peek: unused }),
       },
       idempotency: { find: unused, once: unused, onceLeased: unused },
-      leases: createLeases({ store: null }),
+      leases: createLeases(null),
       originLock: { refusal: unused },
       metrics: { observe: () => {} },
       databaseFailure: () => null,

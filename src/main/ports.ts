@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { Sql } from 'postgres';
 import { RELEASES } from '../features/integration/changelog/module.ts';
 import type { Platform } from '../features/platform.ts';
 import { type Clock, systemClock } from '../kernel/clock.ts';
@@ -12,20 +13,22 @@ import { loadRoomEngine, type RoomEngineOpener } from '../media/rooms/open.ts';
 import { openBlobStore } from '../media/storage/index.ts';
 import { createBus } from '../platform/bus.ts';
 import type { Config } from '../platform/config.ts';
+import { createCountClient, type ParentChannel } from '../platform/count-client.ts';
 import { counterFactory } from '../platform/counters.ts';
 import type { Bounds } from '../platform/db/deadline.ts';
 import { createIdempotency } from '../platform/db/idempotency.ts';
 import { waitForDatabase } from '../platform/db/index.ts';
 import { createDiskSpace } from '../platform/disk.ts';
-import { createDurableWindows, type DurableWindows } from '../platform/durable-windows.ts';
+import { createDurableWindows } from '../platform/durable-windows.ts';
 import { createImages } from '../platform/images.ts';
 import { createLeases } from '../platform/leases.ts';
 import { createLogger, type Logger } from '../platform/logger.ts';
 import { createMetrics } from '../platform/metrics.ts';
 import { createOutbound, userAgentOf } from '../platform/outbound/index.ts';
 import { createPasswords } from '../platform/passwords.ts';
-import { openRedis, type RedisStore } from '../platform/redis.ts';
-import { createSecrets } from '../platform/secrets.ts';
+import { openRedis } from '../platform/redis.ts';
+import { redisCounters, redisLeases } from '../platform/redis-counts.ts';
+import { createSecrets, type Secrets } from '../platform/secrets.ts';
 import {
   createGuardCheck,
   createHardwareCheck,
@@ -45,6 +48,11 @@ export interface Settings {
   bounds?: Bounds;
   /** Room engine that the first process selected. Default: the mesh. */
   rooms?: RoomEngineSelection;
+  /**
+   * Channel to the first process, which counts for all processes of this machine where there is no Redis. Default: this
+   * process counts alone.
+   */
+  parent?: ParentChannel;
   /** Default: the system's. */
   clock?: Clock;
   /** Default: made by the configuration. */
@@ -93,16 +101,12 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     ...(settings.bounds === undefined ? {} : { bounds: settings.bounds }),
   });
   const bus = await createBus(database.sql, log);
-  const redis = config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });
   const secrets = createSecrets(secretKey);
-  const nowMs = () => clock.ms();
-  const durableWindows =
-    redis === null ? createDurableWindows({ sql: database.sql, secrets, log, nowMs }) : null;
-  const shared = sharedCounts({ redis, durableWindows, nowMs });
+  const counts = await openCounts(settings, { sql: database.sql, secrets, log, nowMs: () => clock.ms() });
   const { outbound, fetcher } = connections(config);
   const guard = createGuardCheck(config);
   const ports: Ports = {
-    ...shared,
+    ...counts.ports,
     config,
     clock,
     log,
@@ -137,31 +141,35 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   return {
     ports,
     async close() {
-      await durableWindows?.close();
       await fetcher.close();
       await outbound.close();
-      await shared.leases.close();
-      await redis?.close();
+      await counts.close();
       await bus.close();
       await database.close();
     },
   };
 }
 
-interface SharedStores {
-  redis: RedisStore | null;
-  durableWindows: DurableWindows | null;
+interface CountDeps {
+  sql: Sql;
+  secrets: Secrets;
+  log: Logger;
   nowMs(): number;
 }
 
-/** Creates the counters that all nodes share if there is a store. */
-function sharedCounts({
-  redis,
-  durableWindows,
-  nowMs,
-}: SharedStores): Pick<Ports, 'counters' | 'durableWindows' | 'requestCounts' | 'caps' | 'leases'> {
-  const counters = counterFactory(redis, nowMs, durableWindows);
-  return {
+/** Opens the counters and leases: in Redis, else in the first process, else in this one. */
+async function openCounts({ config, parent }: Settings, { sql, secrets, log, nowMs }: CountDeps) {
+  const redis = config.REDIS_URL === undefined ? null : await openRedis({ url: config.REDIS_URL, log });
+  const firstProcess = redis === null && parent !== undefined ? createCountClient(parent, { log }) : null;
+  const isAlone = redis === null && firstProcess === null;
+  const durableWindows = isAlone ? createDurableWindows({ sql, secrets, log, nowMs }) : null;
+  const counters = counterFactory(
+    redis === null ? firstProcess : redisCounters(redis, nowMs),
+    nowMs,
+    durableWindows,
+  );
+  const leases = createLeases(redis === null ? firstProcess : redisLeases(redis));
+  const ports: Pick<Ports, 'counters' | 'durableWindows' | 'requestCounts' | 'caps' | 'leases'> = {
     counters,
     durableWindows,
     requestCounts: {
@@ -169,7 +177,16 @@ function sharedCounts({
       perDay: counters({ name: 'day', window: 'day', withoutStore: 'open' }),
     },
     caps: (windowSec) => counters({ name: `cap${windowSec}`, window: windowSec, withoutStore: 'insured' }),
-    leases: createLeases({ store: redis }),
+    leases,
+  };
+  return {
+    ports,
+    async close() {
+      await durableWindows?.close();
+      await leases.close();
+      firstProcess?.close();
+      await redis?.close();
+    },
   };
 }
 

@@ -1,28 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { Redis } from 'ioredis';
+import { behavesAsCounter, daily, hits, minute, oneTo } from '../../test/counts/counter-contract.ts';
 import { TestClock } from '../../test/harness/clock.ts';
 import { redisProgram, startTestRedis, type TestRedis } from '../../test/harness/redis.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
-import { type Counter, type CounterFactory, counterFactory } from './counters.ts';
+import { counterFactory } from './counters.ts';
 import { createLeases } from './leases.ts';
 import { createLogger } from './logger.ts';
 import { openRedis, type RedisStore } from './redis.ts';
+import { redisCounters, redisLeases } from './redis-counts.ts';
 
 const log = createLogger('silent');
 const skip = redisProgram === null && 'neither valkey-server nor redis-server is installed';
 const clock = new TestClock('2026-03-01T23:59:50Z');
 const nowMs = () => clock.ms();
-const minute = { name: 'minute', window: 60, withoutStore: 'open' } as const;
-const daily = { name: 'day', window: 'day', withoutStore: 'open' } as const;
-
-/** Returns the counts of concurrent hits in ascending order. */
-async function hits(counter: Pick<Counter, 'hit'>, key: string, times: number) {
-  const results = await Promise.all(Array.from({ length: times }, () => counter.hit(key)));
-  return results.map(({ count }) => count).sort((a, b) => a - b);
-}
-
-const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+const redisFactory = (store: RedisStore) => counterFactory(redisCounters(store, nowMs), nowMs);
 
 async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   const begun = performance.now();
@@ -30,52 +23,7 @@ async function timed<T>(work: Promise<T>): Promise<{ result: T; ms: number }> {
   return { result, ms: performance.now() - begun };
 }
 
-/** Registers the tests that every counter implementation must pass. */
-function behavesAsCounter(make: () => CounterFactory): void {
-  test('500 concurrent hits get distinct numbers: a limit of 100 lets exactly 100 pass', async () => {
-    const counts = await hits(make()(minute), 'crowd', 500);
-    assert.deepEqual(counts, oneTo(500));
-  });
-
-  test('a window opens with the first hit, and a look does not count', async () => {
-    const counter = make()(minute);
-    assert.deepEqual(await counter.peek('lone'), { count: 0, resetInMs: 60_000 });
-    const { count, resetInMs } = await counter.hit('lone');
-    assert.equal(count, 1);
-    assert.ok(resetInMs > 58_000 && resetInMs <= 60_000, `${resetInMs} ms`);
-    const look = await counter.peek('lone');
-    assert.equal(look.count, 1);
-    assert.ok(look.resetInMs <= resetInMs);
-  });
-
-  test('a counter starts at one after its window has ended', async () => {
-    const counter = make()({ name: 'second', window: 1, withoutStore: 'open' });
-    await hits(counter, 'brief', 3);
-    await waitFor(async () => (await counter.peek('brief')).count === 0);
-    assert.equal((await counter.hit('brief')).count, 1);
-  });
-
-  test('keys and names are counted apart; equal names are one counter', async () => {
-    const factory = make();
-    await hits(factory(minute), 'mine', 3);
-    assert.equal((await factory(minute).hit('yours')).count, 1);
-    assert.equal((await factory({ ...minute, name: 'other' }).hit('mine')).count, 1);
-    assert.equal((await factory(minute).hit('mine')).count, 4);
-  });
-
-  test('a daily quota resets at 00:00 UTC', async () => {
-    const counter = make()(daily);
-    clock.set('2026-03-01T23:59:50Z');
-    assert.deepEqual(await counter.hit('day'), { count: 1, resetInMs: 10_000 });
-    assert.deepEqual(await counter.hit('day'), { count: 2, resetInMs: 10_000 });
-    assert.deepEqual(await counter.peek('day'), { count: 2, resetInMs: 10_000 });
-    clock.advance(10_000);
-    assert.deepEqual(await counter.peek('day'), { count: 0, resetInMs: 86_400_000 });
-    assert.deepEqual(await counter.hit('day'), { count: 1, resetInMs: 86_400_000 });
-  });
-}
-
-describe('counters in memory', () => behavesAsCounter(() => counterFactory(null, nowMs)));
+describe('counters in memory', () => behavesAsCounter(() => counterFactory(null, nowMs), clock));
 
 describe('counters in Valkey or Redis', { skip }, () => {
   let redis: TestRedis;
@@ -107,11 +55,11 @@ describe('counters in Valkey or Redis', { skip }, () => {
       shared = await openRedis({ url: redis.url, log });
     });
     after(() => shared.close());
-    behavesAsCounter(() => counterFactory(shared, nowMs));
+    behavesAsCounter(() => redisFactory(shared), clock);
 
     test('nodes count together', async () => {
-      const one = counterFactory(await open(), nowMs)(minute);
-      const two = counterFactory(await open(), nowMs)(minute);
+      const one = redisFactory(await open())(minute);
+      const two = redisFactory(await open())(minute);
       const counts = await Promise.all([hits(one, 'both', 250), hits(two, 'both', 250)]);
       assert.deepEqual(
         counts.flat().sort((a, b) => a - b),
@@ -121,7 +69,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
 
     test('every key ends by itself, that of a day soon after it', async () => {
       clock.set('2026-03-01T23:59:50Z');
-      const factory = counterFactory(await open(), nowMs);
+      const factory = redisFactory(await open());
       await factory(minute).hit('a');
       await factory(daily).hit('a');
       const names = await raw.keys('marquee:*');
@@ -139,7 +87,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
 
     describe(`while it is ${how}`, () => {
       test('an open counter answers -1 within 100 ms, then immediately, and recovers by itself', async () => {
-        const factory = counterFactory(await open(), nowMs);
+        const factory = redisFactory(await open());
         const counter = factory(minute);
         assert.equal((await counter.hit('key')).count, 1);
         await stop();
@@ -160,7 +108,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
       });
 
       test('nothing that was not counted in time is counted late', async () => {
-        const counter = counterFactory(await open(), nowMs)(minute);
+        const counter = redisFactory(await open())(minute);
         await counter.hit('late');
         await stop();
         // Hits in flight when the store stops may still arrive; this one detects the outage.
@@ -172,7 +120,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
       });
 
       test('an insured counter continues in this process', async () => {
-        const counter = counterFactory(await open(), nowMs)({ ...minute, withoutStore: 'insured' });
+        const counter = redisFactory(await open())({ ...minute, withoutStore: 'insured' });
         await stop();
         await counter.hit('found out');
         const counts = await hits(counter, 'login', 20);
@@ -183,7 +131,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
 
       test('leases are counted in this process, and entered again when it is back', async () => {
         const store = await open();
-        const leases = createLeases({ store, renewMs: 50 });
+        const leases = createLeases(redisLeases(store, 50));
         const kept = await leases.acquire('tail', 2);
         await stop();
         assert.ok(kept !== null && (await leases.acquire('tail', 2)) !== null);
@@ -199,15 +147,15 @@ describe('counters in Valkey or Redis', { skip }, () => {
 
   test('a store that is not there at the start is found later', async () => {
     await redis.kill();
-    const counter = counterFactory(await open(), nowMs)(minute);
+    const counter = redisFactory(await open())(minute);
     assert.equal((await counter.hit('early')).count, -1);
     await redis.start();
     await waitFor(async () => (await counter.hit('early')).count >= 1);
   });
 
   test('leases: nodes share the limit, and what a dead node held is free after its time', async () => {
-    const one = createLeases({ store: await open() });
-    const two = createLeases({ store: await open() });
+    const one = createLeases(redisLeases(await open()));
+    const two = createLeases(redisLeases(await open()));
     const taken = await Promise.all(
       Array.from({ length: 60 }, (_, index) => (index % 2 === 0 ? one : two).acquire('key', 25)),
     );
@@ -228,7 +176,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
   });
 
   test('a lease that is renewed outlives its 45 s; the key of a dead node does not stay', async () => {
-    const leases = createLeases({ store: await open(), renewMs: 20 });
+    const leases = createLeases(redisLeases(await open(), 20));
     await leases.acquire('long', 1);
     assert.ok((await raw.ttl('marquee:lease:long')) <= 45);
     await raw.expire('marquee:lease:long', 5);
@@ -239,7 +187,7 @@ describe('counters in Valkey or Redis', { skip }, () => {
 });
 
 test('leases in memory: no more than the limit, each free again once it is released', async () => {
-  const leases = createLeases({ store: null });
+  const leases = createLeases(null);
   const taken = await Promise.all(Array.from({ length: 30 }, () => leases.acquire('key', 25)));
   const held = taken.filter((lease) => lease !== null);
   assert.equal(held.length, 25);

@@ -12,8 +12,14 @@ export interface WindowCount {
  */
 export interface Counter {
   hit(key: string): WindowCount | Promise<WindowCount>;
-  /** The count as it stands, without a hit. */
+  /** Returns the current count, without a hit. */
   peek(key: string): WindowCount | Promise<WindowCount>;
+}
+
+/** A counter in the memory of this process. */
+export interface MemoryCounter {
+  hit(key: string): WindowCount;
+  peek(key: string): WindowCount;
 }
 
 /** Keys that one counter remembers at most: some 20 MB. */
@@ -55,7 +61,7 @@ const wholeMs = () => Math.floor(performance.now());
 export function createFixedWindowCounter(
   windowMs: () => number,
   { maxKeys = MAX_KEYS, nowMs = wholeMs, journal }: MemoryWindowOptions = {},
-): Counter & { readonly size: number } {
+): MemoryCounter & { readonly size: number } {
   const windows = new Map<string, Window>();
   /** Windows are ordered by opening, which is roughly the order in which they close. */
   const makeRoom = (now: number) => {

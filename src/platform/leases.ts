@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { RedisStore } from './redis.ts';
 
 /** One place of a key, held until it is released. */
 export interface ConcurrencyLease {
@@ -17,36 +16,24 @@ export interface Leases {
   close(): Promise<void>;
 }
 
-const LEASE_SEC = 45;
-/** Renewal interval: two renewals may fail before the leases of a running process expire. */
-const RENEW_MS = (LEASE_SEC * 1000) / 3;
+/** IDs of the leases that this process holds, by key. */
+export type HeldLeases = ReadonlyMap<string, ReadonlySet<string>>;
 
-// A sorted set for each key: the lease and when it ends, by the store's clock, which all nodes share.
-const NOW = `local t = redis.call('time') local now = t[1] * 1000 + math.floor(t[2] / 1000)`;
-const ACQUIRE = `${NOW}
-redis.call('zremrangebyscore', KEYS[1], '-inf', now)
-if redis.call('zcard', KEYS[1]) >= tonumber(ARGV[1]) then return 0 end
-redis.call('zadd', KEYS[1], now + ARGV[2] * 1000, ARGV[3])
-redis.call('expire', KEYS[1], ARGV[2])
-return 1`;
-const RENEW = `${NOW}
-for i = 2, #ARGV do redis.call('zadd', KEYS[1], now + ARGV[1] * 1000, ARGV[i]) end
-redis.call('expire', KEYS[1], ARGV[1])
-return 1`;
-
-interface LeaseOptions {
-  store: RedisStore | null;
-  /** Default 15 s. */
-  renewMs?: number;
+/** Leases that several processes share. */
+export interface LeaseStore {
+  /** @returns whether one of `limit` places was free; null while the store is unavailable. */
+  acquire(key: string, limit: number, id: string): Promise<boolean | null>;
+  release(key: string, ids: readonly string[]): Promise<void>;
+  /** Holds the leases of this process in the store, and enters them again after an outage, until `stop`. */
+  keep(held: HeldLeases): { stop(): void };
 }
 
 /**
- * Leases in this process, and in the store where there is one: those of a process that died end after 45 s.
- * While the store is gone, each process counts its own; when it is back, they are entered again.
+ * Creates the leases of this process, which are also in the store if there is one. While the store is unavailable,
+ * each process counts its own.
  */
-export function createLeases({ store, renewMs = RENEW_MS }: LeaseOptions): Leases {
+export function createLeases(store: LeaseStore | null): Leases {
   const held = new Map<string, Set<string>>();
-  const storeKey = (key: string) => `marquee:lease:${key}`;
 
   const drop = (key: string, id: string): boolean => {
     const ids = held.get(key);
@@ -54,42 +41,30 @@ export function createLeases({ store, renewMs = RENEW_MS }: LeaseOptions): Lease
     if (ids.size === 0) held.delete(key);
     return true;
   };
-  const renew = async () => {
-    for (const [key, ids] of held) {
-      await store?.attempt((client) => client.eval(RENEW, 1, storeKey(key), LEASE_SEC, ...ids));
-    }
-  };
-  const forget = async (key: string, ids: readonly string[]) => {
-    await store?.attempt((client) => client.zrem(storeKey(key), ...ids));
-  };
-  const timer = store === null ? undefined : setInterval(() => void renew(), renewMs);
-  timer?.unref();
+  const keeper = store?.keep(held);
 
   return {
     async acquire(key, limit) {
       const ids = held.get(key) ?? new Set();
       if (ids.size >= limit) return null;
       const id = randomUUID();
-      // Entered before the store is asked: what asks at the same time here sees it.
+      // Entered before the store is asked, so that concurrent calls in this process see it.
       held.set(key, ids.add(id));
-      const free = await store?.attempt((client) =>
-        client.eval(ACQUIRE, 1, storeKey(key), limit, LEASE_SEC, id),
-      );
-      if (free === 0) {
+      if ((await store?.acquire(key, limit, id)) === false) {
         drop(key, id);
         return null;
       }
       return {
         async release() {
-          if (drop(key, id)) await forget(key, [id]);
+          if (drop(key, id)) await store?.release(key, [id]);
         },
       };
     },
     async close() {
-      clearInterval(timer);
+      keeper?.stop();
       const all = [...held];
       held.clear();
-      for (const [key, ids] of all) await forget(key, [...ids]);
+      await Promise.all(all.map(([key, ids]) => store?.release(key, [...ids])));
     },
   };
 }
