@@ -346,6 +346,12 @@ export const CROSS_FEATURE_READS: readonly CrossFeatureRead[] = [
     reason: 'a list of playlists shows the length and the cover of each, which follow from its videos',
   },
   {
+    reader: 'platform/db',
+    tables: ['media_node'],
+    reason:
+      'the condition for rows of a media node without a heartbeat, shared by the tables of three features',
+  },
+  {
     reader: 'features/live/recordings',
     tables: ['ingest_session', 'stream', 'stream_session', 'video', 'workspace'],
     reason:

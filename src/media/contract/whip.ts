@@ -17,7 +17,7 @@ export interface WhipPort {
   answered(sessionId: string, sdp: string): Promise<void>;
   /** @param words message for the client. */
   refused(sessionId: string, words: string): Promise<void>;
-  /** Renews the lease of the node's sessions. @returns the IDs of those whose clients have not ended them. */
+  /** Returns the IDs of the node's sessions whose clients have not ended them. */
   carried(nodeId: string): Promise<ReadonlySet<string>>;
   ended(sessionId: string): Promise<void>;
   /**

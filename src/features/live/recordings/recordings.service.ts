@@ -68,8 +68,6 @@ const LONGEST_MS = (MAX_DURATION_SEC - 120) * 1000;
 /** Storage reserved ahead of the file: enough for the time between two reports of its size. */
 const AHEAD_BYTES = 8 * 2 ** 20;
 const STEP_BYTES = 32 * 2 ** 20;
-/** Interval at which a node confirms its parts. */
-const TOUCH_MS = 5000;
 /** Silence after which a node has lost the files that it had not stored. */
 const LOST_MS = 60_000;
 
@@ -111,7 +109,6 @@ function createPort(deps: RecordingsDeps): RecordingPort {
   const { db, events, clock } = deps;
   return {
     async wanted(nodeId, sizes) {
-      await repository.heartbeatParts(db, nodeId, clock.now(), dateFromMs(clock.ms() - TOUCH_MS));
       await holdGrowing(deps, sizes);
       const wanted = await repository.listDesiredForNode(db, nodeId);
       return wanted.map(({ publishId, sessionId, error, number, begunAt }) => {

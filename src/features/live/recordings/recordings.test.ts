@@ -296,7 +296,7 @@ describe('several parts', () => {
     await recordings.sweep();
     assert.deepEqual((await port.openParts('nod_a')).length > 0, true, 'the broadcast goes on');
     await stream.act('stop');
-    await port.wanted('nod_a', new Map());
+    await app.container.signals.heartbeat('nod_a', []);
     await recordings.sweep();
     assert.equal(await jobsOf(await sessionOf(stream)), 0, 'its node is there again');
     clock.advance(61_000);

@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
+import { isLost } from '../../../platform/db/media-node.ts';
 import type { RecordingPartTable, RecordingTable } from '../../../platform/db/tables.generated.ts';
 
 export type RecordingRow = Selectable<RecordingTable>;
@@ -35,20 +36,6 @@ export function listDesiredForNode(db: Db, nodeId: string) {
     .where('stream.record', '=', true)
     .where('stream_session.broadcast_started_at', 'is not', null)
     .where('stream_session.broadcast_ended_at', 'is', null)
-    .execute();
-}
-
-/**
- * Confirms the open parts of a node; a part is written only if its last confirmation is older than
- * `staleBefore`.
- */
-export async function heartbeatParts(db: Db, nodeId: string, now: Date, staleBefore: Date): Promise<void> {
-  await db
-    .updateTable('recording_part')
-    .set({ last_seen_at: now })
-    .where('node_id', '=', nodeId)
-    .where('closed_at', 'is', null)
-    .where('last_seen_at', '<', staleBefore)
     .execute();
 }
 
@@ -210,7 +197,7 @@ export async function upsertPart(
 ): Promise<void> {
   await tx
     .insertInto('recording_part')
-    .values({ ...part, started_at: now, last_seen_at: now })
+    .values({ ...part, started_at: now })
     .onConflict((conflict) =>
       conflict
         .column('id')
@@ -294,7 +281,7 @@ export function listOrphanedParts(db: Db, deadline: Date): Promise<PartRow[]> {
     .innerJoin('stream_session', 'stream_session.id', 'recording.session_id')
     .selectAll('recording_part')
     .where('recording_part.closed_at', 'is', null)
-    .where('recording_part.last_seen_at', '<', deadline)
+    .where(isLost('recording_part', deadline))
     .where((eb) =>
       eb.or([
         eb('stream_session.broadcast_ended_at', 'is not', null),

@@ -12,6 +12,14 @@ export async function upsertNode(
     .execute();
 }
 
+export async function heartbeatNode(db: Db, id: string, now: Date): Promise<void> {
+  await db
+    .insertInto('media_node')
+    .values({ id, last_seen_at: now })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_seen_at: now }))
+    .execute();
+}
+
 /** Finds the node of the open or last encoder connection. */
 export function findNode(db: Db, streamId: string) {
   return places(db, streamId).executeTakeFirst();

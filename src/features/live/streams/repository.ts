@@ -2,6 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { PageRequest } from '../../../kernel/page.ts';
 import type { RejectionIssue } from '../../../media/contract/index.ts';
 import type { Db, Tx } from '../../../platform/db/index.ts';
+import { isLost } from '../../../platform/db/media-node.ts';
 import { pageCondition } from '../../../platform/db/page.ts';
 import type {
   IngestSessionTable,
@@ -215,7 +216,7 @@ export function selectLostIngests(db: Db, now: Date, deadline: Date) {
     .where((eb) =>
       eb.or([
         eb('grace_until', '<=', now),
-        eb.and([eb('grace_until', 'is', null), eb('last_seen_at', '<', deadline)]),
+        eb.and([eb('grace_until', 'is', null), isLost('ingest_session', deadline)]),
       ]),
     )
     .limit(100);
@@ -237,30 +238,30 @@ export async function disconnectNodeIngests(
     .execute();
 }
 
-/** @returns the open sessions among these whose account may stream. */
-export async function heartbeatIngests(
-  db: Db,
-  nodeId: string,
-  ids: readonly string[],
-  now: Date,
-): Promise<{ id: string; disconnect_reason: string | null }[]> {
-  if (ids.length === 0) return [];
+/** Lists the open sessions of a node. `isMissing` marks one that the node did not have at its last heartbeat. */
+export function listNodeIngests(db: Db, nodeId: string) {
   return db
+    .selectFrom('ingest_session')
+    .innerJoin('stream', 'stream.id', 'ingest_session.stream_id')
+    .select((eb) => [
+      'ingest_session.id',
+      'ingest_session.disconnect_reason',
+      eb('ingest_session.last_seen_at', 'is not', null).as('isMissing'),
+      isAccountActive('stream.workspace_id').as('isAllowed'),
+    ])
+    .where('ingest_session.node_id', '=', nodeId)
+    .where('ingest_session.ended_at', 'is', null)
+    .execute();
+}
+
+/** @param lastSeenAt null to let the heartbeat of the node count. */
+export async function setLastSeen(db: Db, ids: readonly string[], lastSeenAt: Date | null): Promise<void> {
+  if (ids.length === 0) return;
+  await db
     .updateTable('ingest_session')
-    .set({ last_seen_at: now })
-    .where('node_id', '=', nodeId)
-    .where('id', 'in', ids)
+    .set({ last_seen_at: lastSeenAt })
+    .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
     .where('ended_at', 'is', null)
-    .where((eb) =>
-      eb.exists(
-        eb
-          .selectFrom('stream')
-          .select('stream.id')
-          .whereRef('stream.id', '=', 'ingest_session.stream_id')
-          .where(isAccountActive('stream.workspace_id')),
-      ),
-    )
-    .returning(['id', 'disconnect_reason'])
     .execute();
 }
 

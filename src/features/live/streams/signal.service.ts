@@ -22,6 +22,7 @@ import * as bridges from './bridges.repository.ts';
 import type { BroadcastChange, BroadcastRecorder } from './broadcast.service.ts';
 import { admitRecording, countStart, endBroadcast, startLocked, stopLocked } from './broadcast.service.ts';
 import * as grants from './grants.service.ts';
+import { heartbeatNode } from './nodes.repository.ts';
 import type { StreamRow } from './repository.ts';
 import * as repository from './repository.ts';
 import * as rules from './rules.ts';
@@ -86,7 +87,9 @@ export interface StreamSignals {
   /** Handles the start of a media node: its previous connections get their reconnect window from now on. */
   nodeStarted(nodeId: string): Promise<void>;
   /**
-   * Extends the lease of the node's sessions.
+   * Stores that the node is alive, which extends the lease of its sessions.
+   *
+   * @param sessionIds all sessions of the node.
    *
    * @returns the IDs of sessions to disconnect: kicked, of a suspended account, or ended here but still open
    *   on the node.
@@ -127,16 +130,44 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
       });
       bus.publish(STREAM_TOPIC, session.streamId);
     },
-    nodeStarted: (nodeId) =>
-      repository.disconnectNodeIngests(db, nodeId, clock.now(), dateFromMs(clock.ms() + deps.graceMs)),
-    async heartbeat(nodeId, sessionIds) {
-      const open = await repository.heartbeatIngests(db, nodeId, sessionIds, clock.now());
-      const wanted = new Set(open.filter((row) => row.disconnect_reason === null).map((row) => row.id));
-      return sessionIds.filter((id) => !wanted.has(id));
+    async nodeStarted(nodeId) {
+      await repository.disconnectNodeIngests(db, nodeId, clock.now(), dateFromMs(clock.ms() + deps.graceMs));
+      await heartbeatNode(db, nodeId, clock.now());
     },
+    heartbeat: (nodeId, sessionIds) => heartbeat(deps, nodeId, sessionIds),
     reportHealth: (streamId, health) => reportHealth(deps, streamId, health),
     sweep: () => sweep(deps),
   };
+}
+
+async function heartbeat(
+  { db, clock }: StreamSignalDeps,
+  nodeId: string,
+  sessionIds: readonly string[],
+): Promise<string[]> {
+  const now = clock.now();
+  await heartbeatNode(db, nodeId, now);
+  const open = await repository.listNodeIngests(db, nodeId);
+  const onNode = new Set(sessionIds);
+  // Usually none: a session that has started, or whose end could not be stored.
+  const changed = open.filter(({ id, isMissing }) => isMissing === onNode.has(id));
+  const [returned, missing] = [
+    changed.filter(({ isMissing }) => isMissing),
+    changed.filter((row) => !row.isMissing),
+  ];
+  await repository.setLastSeen(
+    db,
+    returned.map(({ id }) => id),
+    null,
+  );
+  await repository.setLastSeen(
+    db,
+    missing.map(({ id }) => id),
+    now,
+  );
+  const wanted = open.filter((row) => row.isAllowed && row.disconnect_reason === null);
+  const wantedIds = new Set(wanted.map(({ id }) => id));
+  return sessionIds.filter((id) => !wantedIds.has(id));
 }
 
 /** Returns the time the signal may outlive the connection. A clean end or a long silence gets none. */

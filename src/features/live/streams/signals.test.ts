@@ -135,6 +135,53 @@ describe('the signal is lost', () => {
     assert.deepEqual(await kept.types(), ['live']);
   });
 
+  test('a heartbeat writes the row of the node and none of its sessions', async () => {
+    const { sql } = app.container;
+    const [first, second] = [await stream(), await stream()];
+    const sessions = [
+      await first.connect({ nodeId: 'node-one' }),
+      await second.connect({ nodeId: 'node-one' }),
+    ];
+    const ids = sessions.map(({ sessionId }) => sessionId);
+    const versions = () => sql`select id, xmin::text from ingest_session where id = any(${ids}) order by id`;
+    await signals.heartbeat('node-one', ids);
+    const before = await versions();
+    clock.advance(1000);
+    assert.deepEqual(await signals.heartbeat('node-one', ids), []);
+    assert.deepEqual(await versions(), before);
+    const [node] = await sql`select last_seen_at from media_node where id = 'node-one'`;
+    assert.deepEqual(node?.last_seen_at, clock.now());
+  });
+
+  test('a connection that its node has lost ends after 20 s, and one that returns does not', async () => {
+    const [gone, back] = [await stream(), await stream()];
+    await gone.connect({ nodeId: 'node-4' });
+    const { sessionId } = await back.connect({ nodeId: 'node-4' });
+    await signals.heartbeat('node-4', []);
+    for (let second = 0; second < 20; second++) {
+      await pass(1);
+      assert.deepEqual(await signals.heartbeat('node-4', [sessionId]), []);
+    }
+    assert.deepEqual(await gone.types(), ['live']);
+    await pass(0.001);
+    assert.deepEqual(await gone.types(), ['live', 'ended']);
+    assert.deepEqual(await back.types(), ['live']);
+  });
+
+  test('a heartbeat of a session by the previous release counts instead of that of the node', async () => {
+    const { sql } = app.container;
+    const { connect, types } = await stream();
+    const { sessionId } = await connect({ nodeId: 'node-old' });
+    const alive = () => sql`update ingest_session set last_seen_at = ${clock.now()} where id = ${sessionId}`;
+    for (let second = 0; second < 3; second++) {
+      await alive();
+      await pass(15);
+    }
+    assert.deepEqual(await types(), ['live']);
+    await pass(6);
+    assert.deepEqual(await types(), ['live', 'ended']);
+  });
+
   test('a longer reconnect window lets a silent node retain its encoders for that time', async (t) => {
     const time = new TestClock('2026-11-20T09:00:00.000Z');
     const patient = await startTestApp({ clock: time, env: { SIGNAL_GRACE_MS: '60000' } });

@@ -26,12 +26,14 @@ async function publish(nodeId: string): Promise<string> {
 }
 
 test('a publish is deleted when its media node does not return, and not before', async () => {
-  const { whip } = app.container;
+  const { whip, signals } = app.container;
   const kept = await publish('node_there');
   const [early, late] = [await publish('node_gone'), await publish('node_gone')];
   const end = async (session: string) => (await call('DELETE', session, {})).status;
+  await signals.heartbeat('node_gone', []);
   for (let second = 1; second <= 70; second += 1) {
     clock.advance(1000);
+    await signals.heartbeat('node_there', []);
     assert.equal((await whip.port.carried('node_there')).size, 1);
     if (second !== 50) continue;
     await whip.sweep();

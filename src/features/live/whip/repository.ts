@@ -1,5 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 import type { Db, Tx } from '../../../platform/db/index.ts';
+import { isLost } from '../../../platform/db/media-node.ts';
 import type { WhipSessionTable } from '../../../platform/db/tables.generated.ts';
 
 export async function insertSession(tx: Tx, row: Insertable<WhipSessionTable>): Promise<void> {
@@ -49,12 +50,12 @@ export async function findIce(db: Db, id: string): Promise<string | undefined> {
 export async function answer(
   db: Db,
   id: string,
-  given: { state: 'ANSWERED' | 'REFUSED'; text: string; now: Date },
+  given: { state: 'ANSWERED' | 'REFUSED'; text: string },
 ): Promise<void> {
-  const { state, text, now } = given;
+  const { state, text } = given;
   await db
     .updateTable('whip_session')
-    .set({ state, answer: text, offer: ICE_OF_OFFER, heartbeat_at: now })
+    .set({ state, answer: text, offer: ICE_OF_OFFER })
     .where('id', '=', id)
     .where('state', '=', 'OFFERED')
     .execute();
@@ -76,7 +77,7 @@ export async function endSessionsOf(tx: Tx, streamId: string): Promise<void> {
   await tx
     .updateTable('whip_session')
     .set({ state: 'ENDING' })
-    // Same lock order as `heartbeat`: two orders would deadlock.
+    // Same lock order as the `heartbeat` of the previous release: two orders would deadlock.
     .where('id', 'in', (eb) =>
       eb
         .selectFrom('whip_session')
@@ -89,21 +90,13 @@ export async function endSessionsOf(tx: Tx, streamId: string): Promise<void> {
     .execute();
 }
 
-/** Stores that the node serves its sessions. @returns the IDs of the sessions that continue. */
-export async function heartbeat(db: Db, nodeId: string, now: Date): Promise<string[]> {
+/** Returns the IDs of the node's sessions that continue. */
+export async function listNodeSessions(db: Db, nodeId: string): Promise<string[]> {
   const rows = await db
-    .updateTable('whip_session')
-    .set({ heartbeat_at: now })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('whip_session')
-        .select('id')
-        .where('node_id', '=', nodeId)
-        .where('state', '<>', sql.lit('ENDING'))
-        .orderBy('id')
-        .forUpdate(),
-    )
-    .returning('id')
+    .selectFrom('whip_session')
+    .select('id')
+    .where('node_id', '=', nodeId)
+    .where('state', '<>', sql.lit('ENDING'))
     .execute();
   return rows.map(({ id }) => id);
 }
@@ -122,7 +115,7 @@ export async function deleteEnded(db: Db, { unused, lost }: { unused: Date; lost
     .deleteFrom('whip_session')
     .where((eb) =>
       eb.or([
-        eb('heartbeat_at', '<', lost),
+        eb.and([eb('state', '=', sql.lit('ANSWERED')), isLost('whip_session', lost)]),
         eb.and([
           eb('created_at', '<', unused),
           eb.or([eb('node_id', 'is', null), eb('state', '<>', sql.lit('ANSWERED'))]),

@@ -133,14 +133,14 @@ function portOf({ db, bus, clock, admit }: Deps, told: () => void): WhipPort {
       return rows.map(({ id, stream_id: streamId, offer }) => ({ sessionId: id, streamId, offer }));
     },
     async answered(sessionId, sdp) {
-      await repository.answer(db, sessionId, { state: 'ANSWERED', text: sdp, now: clock.now() });
+      await repository.answer(db, sessionId, { state: 'ANSWERED', text: sdp });
       told();
     },
     async refused(sessionId, words) {
-      await repository.answer(db, sessionId, { state: 'REFUSED', text: words, now: clock.now() });
+      await repository.answer(db, sessionId, { state: 'REFUSED', text: words });
       told();
     },
-    carried: async (nodeId) => new Set(await repository.heartbeat(db, nodeId, clock.now())),
+    carried: async (nodeId) => new Set(await repository.listNodeSessions(db, nodeId)),
     ended: (sessionId) => repository.deleteSession(db, sessionId),
     isThere: throttle(() => bus.publish(NODE_TOPIC), SAY_MS),
   };
