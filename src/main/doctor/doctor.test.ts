@@ -195,6 +195,8 @@ test('a database of another version, and one whose restore was interrupted', asy
   const quick = { ROLES: 'api', ROOMS_ENGINE: 'mesh' };
   await sql`insert into migration (name) values ('9999_later.sql')`;
   const newer = await doctor(quick);
+  await sql`update migration set phase = 'expand' where name = '9999_later.sql'`;
+  const expanded = await doctor(quick);
   await sql`delete from migration where name in ('9999_later.sql', '0006_audience.sql')`;
   const older = await doctor(quick);
   await sql`insert into migration (name) values ('0006_audience.sql')`;
@@ -202,11 +204,14 @@ test('a database of another version, and one whose restore was interrupted', asy
   const half = await doctor(quick);
   await sql`drop schema marquee_restore`;
   assertFound(newer, {
-    migrations: /^PROBLEM the database is newer than this program: it has 9999_later\.sql/,
+    migrations: /^PROBLEM the database is too new for this version: it has 9999_later\.sql/,
+  });
+  assertFound(expanded, {
+    migrations: /^WARNING the database is newer .* can run on it: it has 9999_later\.sql/,
   });
   assertFound(older, { migrations: /^WARNING 1 migrations are not applied yet/ });
   assertFound(half, { migrations: /^PROBLEM a restore into this database was interrupted/ });
-  assert.deepEqual([newer.code, older.code, half.code], [1, 0, 1]);
+  assert.deepEqual([newer.code, expanded.code, older.code, half.code], [1, 0, 0, 1]);
 });
 
 test('clocks that differ and certificates that end, also of the address of a platform that runs', async () => {

@@ -5,8 +5,9 @@ import { newUuid } from '../../kernel/ids.ts';
 import { livekitOf } from '../../media/rooms/open.ts';
 import { openBlobStore } from '../../media/storage/index.ts';
 import { openDatabase } from '../../platform/db/index.ts';
+import { NEWER_REMEDY } from '../../platform/db/migration-phase.ts';
 import { OLDER_REMEDY } from '../../platform/db/older-migrations.ts';
-import { readDatabaseState } from '../../platform/db/state.ts';
+import { type DatabaseState, readDatabaseState } from '../../platform/db/state.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { checkMailServer } from '../../platform/mailer.ts';
 import { probe } from '../../platform/outbound/index.ts';
@@ -33,7 +34,7 @@ const database: Check = async ({ database: found, clock }) => {
   try {
     const sentMs = clock.ms();
     const state = await readDatabaseState(sql);
-    const { majorVersion: major, isHalfRestored, pending, unknown, obstacle } = state;
+    const { majorVersion: major, isHalfRestored, obstacle } = state;
     const clocks = compareClocks('database-clock', 'the database', (sentMs + clock.ms()) / 2, state.timeMs);
     const findings = [ok('database', `PostgreSQL ${major} responds`), clocks];
     if (major < OLDEST_POSTGRES)
@@ -43,7 +44,7 @@ const database: Check = async ({ database: found, clock }) => {
       return [...findings, problem('migrations', text, 'run marquee restore again')];
     }
     if (obstacle !== null) return [...findings, problem('migrations', obstacle, OLDER_REMEDY)];
-    return [...findings, judgeMigrations(pending, unknown)];
+    return [...findings, judgeMigrations(state)];
   } catch (error) {
     return [problem('database', reasonOf(error), remedy)];
   } finally {
@@ -51,10 +52,11 @@ const database: Check = async ({ database: found, clock }) => {
   }
 };
 
-function judgeMigrations(pending: readonly string[], unknown: readonly string[]): CheckResult {
+function judgeMigrations({ pending, unknown, newerObstacle }: DatabaseState): CheckResult {
+  if (newerObstacle !== null) return problem('migrations', newerObstacle, NEWER_REMEDY);
   if (unknown.length > 0) {
-    const text = `the database is newer than this program: it has ${unknown.join(', ')}`;
-    return problem('migrations', text, 'run the version that created it, or restore a backup');
+    const text = `the database is newer than this program, which can run on it: it has ${unknown.join(', ')}`;
+    return warning('migrations', text, 'finish the upgrade of all nodes');
   }
   if (pending.length === 0) return ok('migrations', 'the database is up to date');
   const text = `${pending.length} migrations are not applied yet`;

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
 import postgres from 'postgres';
 import { createTestDatabase, type TestDatabase } from '../../../test/harness/database.ts';
 import { waitFor } from '../../../test/harness/wait-for.ts';
+import { ROOT } from '../root.ts';
 import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
-import { migrate } from './migrate.ts';
+import { knownMigrations, migrate } from './migrate.ts';
+import { readPhase } from './migration-phase.ts';
+import { readDatabaseState } from './state.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -113,4 +118,53 @@ test('nodes that start together wait for the one that migrates', async (t) => {
   assert.equal(Math.min(first.length, second.length), 0);
   assert.ok(first.length + second.length > 0);
   await other.end();
+});
+
+describe('a database of a newer version', () => {
+  let newer: TestDatabase;
+  before(async () => {
+    newer = await createTestDatabase();
+    await newer.sql`insert into migration (name, phase) values ('9998_later.sql', 'expand')`;
+  });
+  after(() => newer.close());
+  const tooNew =
+    'the database is too new for this version: it has 9999_later.sql; start the version that applied it or a newer one, or restore a backup';
+
+  test('is accepted while its unknown migrations only expand', async () => {
+    assert.deepEqual(await migrate(newer.sql), []);
+    const { newerObstacle, unknown } = await readDatabaseState(newer.sql);
+    assert.deepEqual([newerObstacle, unknown], [null, ['9998_later.sql']]);
+  });
+
+  for (const phase of ['contract', null])
+    test(`is rejected with an unknown migration of phase ${phase}, and stays unchanged`, async () => {
+      const { sql } = newer;
+      await sql`insert into migration (name, phase) values ('9999_later.sql', ${phase})`;
+      await assert.rejects(migrate(sql), { message: tooNew });
+      // Something is pending as well.
+      await sql`update migration set name = '9997_other.sql', phase = 'expand' where name = '0010_insight.sql'`;
+      const applied = await sql`select * from migration order by name`;
+      await assert.rejects(migrate(sql), { message: tooNew });
+      assert.deepEqual(await sql`select * from migration order by name`, applied);
+      await sql`update migration set name = '0010_insight.sql', phase = null where name = '9997_other.sql'`;
+      await sql`delete from migration where name = '9999_later.sql'`;
+      assert.deepEqual(await migrate(sql), []);
+    });
+});
+
+test('a database without recorded phases is current, and records those of its next migrations', async (t) => {
+  const { sql, close } = await createTestDatabase({ empty: true });
+  t.after(close);
+  const known = await knownMigrations();
+  await migrate(sql);
+  const phases = await Promise.all(
+    known.map(async (name) => ({
+      name,
+      phase: readPhase(await readFile(join(ROOT, 'migrations', name), 'utf8')),
+    })),
+  );
+  assert.deepEqual([...(await sql`select name, phase from migration order by name`)], phases);
+  await sql`alter table migration drop column phase`;
+  assert.deepEqual(await migrate(sql), []);
+  assert.deepEqual((await readDatabaseState(sql)).newerObstacle, null);
 });

@@ -5,6 +5,7 @@ import postgres, { type Sql } from 'postgres';
 import { ROOT } from '../root.ts';
 import { isConcurrent, runConcurrently } from './concurrent-indexes.ts';
 import { type Bounds, MAINTAINING } from './deadline.ts';
+import { type AppliedMigration, findNewerObstacle, NEWER_REMEDY, readPhase } from './migration-phase.ts';
 import { hasOlderMigrations, upgradeOlder } from './older-migrations.ts';
 
 const FOLDER = join(ROOT, 'migrations');
@@ -25,7 +26,7 @@ export async function knownMigrations(): Promise<string[]> {
  *
  * @param only files that a restore needs. Default: all.
  * @returns the names of the applied files.
- * @throws {Error} one line, for a database with an incomplete restore, or one that is too old.
+ * @throws {Error} one line, for a database with an incomplete restore, or one that is too old or too new.
  */
 export async function migrate(sql: Sql, only?: readonly string[]): Promise<string[]> {
   const files = only ?? (await knownMigrations());
@@ -37,15 +38,19 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
     if (only === undefined) await assertNoPartialRestore(session);
     await session`create table if not exists migration (
       name text primary key, applied_at timestamptz not null default now())`;
+    await session`alter table migration add column if not exists phase text`;
     const applied: string[] = [];
-    let seen = await readApplied(session);
+    let seen = await readNames(session);
     if (hasOlderMigrations(seen)) {
       applied.push(...(await upgradeOlder(session, seen, files)));
-      seen = await readApplied(session);
+      seen = await readNames(session);
     }
+    if (only === undefined) assertNotNewer(await readApplied(session), files);
     for (const name of files.filter((file) => !seen.includes(file))) {
       const text = await readFile(join(FOLDER, name), 'utf8');
-      const record = `insert into migration (name) values ('${name}')`;
+      const phase = readPhase(text);
+      const record = `insert into migration (name, phase)
+        values ('${name}', ${phase === null ? 'null' : `'${phase}'`})`;
       if (isConcurrent(text)) {
         await runConcurrently(session, text);
         await session.unsafe(record);
@@ -67,9 +72,14 @@ async function setBounds(session: Sql, { statementMs, lockMs }: Bounds): Promise
     set_config('lock_timeout', ${String(lockMs)}, false)`;
 }
 
-async function readApplied(session: Sql): Promise<string[]> {
-  const rows = await session<{ name: string }[]>`select name from migration`;
-  return rows.map(({ name }) => name);
+async function readNames(session: Sql): Promise<string[]> {
+  return (await readApplied(session)).map(({ name }) => name);
+}
+
+/** Reads the applied migrations; as JSON, because a database that was last migrated by an older version has no phases. */
+export async function readApplied(sql: Sql): Promise<AppliedMigration[]> {
+  return sql<AppliedMigration[]>`
+    select name, to_jsonb(migration) ->> 'phase' as phase from migration order by name`;
 }
 
 /**
@@ -86,19 +96,30 @@ async function takeLock(session: Sql): Promise<void> {
 
 const UNDEFINED_TABLE = '42P01';
 
-/** Reports whether nothing is to be done, by one statement: true at most starts. */
+/**
+ * Reports whether nothing is to be done, by one statement: true at most starts.
+ *
+ * @throws {Error} one line, for a database that is too new.
+ */
 async function isCurrent(sql: Sql, files: readonly string[]): Promise<boolean> {
-  const rows = await sql<{ names: string[]; isHalf: boolean }[]>`
-    select array(select name from migration) as names, to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`.catch(
-    (error: unknown) => {
-      if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return [];
-      throw error;
-    },
-  );
-  return rows.some(({ names, isHalf }) => {
-    const seen = new Set(names);
-    return !isHalf && files.every((file) => seen.has(file));
+  const rows = await sql<{ applied: AppliedMigration[] | null; isHalf: boolean }[]>`
+    select (select json_agg(json_build_object('name', name, 'phase', to_jsonb(migration) ->> 'phase') order by name)
+        from migration) as applied,
+      to_regnamespace(${RESTORE_MARK}) is not null as "isHalf"`.catch((error: unknown) => {
+    if (error instanceof postgres.PostgresError && error.code === UNDEFINED_TABLE) return [];
+    throw error;
   });
+  return rows.some(({ applied, isHalf }) => {
+    const seen = new Set(applied?.map(({ name }) => name));
+    if (isHalf || !files.every((file) => seen.has(file))) return false;
+    assertNotNewer(applied ?? [], files);
+    return true;
+  });
+}
+
+function assertNotNewer(applied: readonly AppliedMigration[], files: readonly string[]): void {
+  const obstacle = findNewerObstacle(applied, files);
+  if (obstacle !== null) throw new Error(`${obstacle}; ${NEWER_REMEDY}`);
 }
 
 async function assertNoPartialRestore(session: Sql): Promise<void> {

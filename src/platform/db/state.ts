@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
-import { knownMigrations, RESTORE_MARK } from './migrate.ts';
+import { knownMigrations, RESTORE_MARK, readApplied } from './migrate.ts';
+import { findNewerObstacle } from './migration-phase.ts';
 import { findUpgradeObstacle, hasOlderMigrations } from './older-migrations.ts';
 
 /** State of a database before any process works on it. */
@@ -15,6 +16,8 @@ export interface DatabaseState {
   unknown: string[];
   /** Reason why an older database cannot be upgraded. */
   obstacle: string | null;
+  /** Reason why this program cannot run on a newer database. */
+  newerObstacle: string | null;
 }
 
 export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
@@ -25,7 +28,7 @@ export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
       to_regclass('public.migration') is not null as "isMigrated"`;
   if (row === undefined) throw new Error('the database returned no row');
   const known = await knownMigrations();
-  const seen = row.isMigrated ? await sql<{ name: string }[]>`select name from migration` : [];
+  const seen = row.isMigrated ? await readApplied(sql) : [];
   const applied = seen.map(({ name }) => name);
   const isOlder = hasOlderMigrations(applied);
   return {
@@ -35,5 +38,6 @@ export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
     pending: known.filter((name) => !applied.includes(name)),
     unknown: isOlder ? [] : applied.filter((name) => !known.includes(name)).sort(),
     obstacle: isOlder ? findUpgradeObstacle(applied) : null,
+    newerObstacle: isOlder ? null : findNewerObstacle(seen, known),
   };
 }
