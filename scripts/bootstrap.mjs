@@ -3,7 +3,7 @@
  * without dependencies. It installs missing dependencies and hands over to Node 26 from node_modules. If
  * nothing is missing, it only compares stamps.
  *
- *   node scripts/bootstrap.mjs dev|test|check|demo|bench|generate|create-feature|readme-image [arguments]
+ *   node scripts/bootstrap.mjs dev|test|check|demo|cluster|bench|generate|create-feature|readme-image [arguments]
  *   node scripts/bootstrap.mjs start      prints the command that scripts/start.sh runs
  */
 
@@ -14,6 +14,7 @@ import {
   ensureCounterStore,
   ensureFfmpeg,
   ensureJanus,
+  ensureLoadBalancer,
   ensureLoadGenerator,
   ensureObs,
   ensureRtmpServer,
@@ -34,6 +35,10 @@ const COMMANDS = {
   },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web', 'server'] },
+  cluster: {
+    script: 'scripts/cluster.ts',
+    needs: ['dev', 'ffmpeg', 'rooms', 'store', 'cluster', 'peers', 'web', 'server'],
+  },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web', 'server'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
   'create-feature': { script: 'scripts/create-feature.ts', needs: ['dev'] },
@@ -61,6 +66,7 @@ function main([name = '', ...args]) {
   if (needs('store')) ensureCounterStore();
   if (needs('rtmp')) ensureRtmpServer();
   if (needs('turn') && args.includes('--full')) ensureTurnServer();
+  if (needs('cluster')) ensureLoadBalancer();
   if (needs('obs') && args.includes('--full')) ensureObs();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('load')) ensureLoadGenerator();

@@ -150,6 +150,16 @@ export function ensureTurnServer() {
   }
 }
 
+/** Installs HAProxy, the load balancer of `npm run cluster`; without it the cluster has none. */
+export function ensureLoadBalancer() {
+  if (find(['haproxy', '/usr/sbin/haproxy']) !== undefined) return;
+  const packages = { apt: ['haproxy'], dnf: ['haproxy'], brew: ['haproxy'] };
+  install('haproxy', packages, 'no load balancer for the cluster', 'haproxy');
+  if (find(['haproxy', '/usr/sbin/haproxy']) === undefined) {
+    process.stderr.write(`marquee: the cluster has no load balancer; ${advice('haproxy')}\n`);
+  }
+}
+
 /**
  * Installs wrk, which sends requests faster than the platform responds; without it benchmarks use JavaScript
  * clients.

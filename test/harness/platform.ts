@@ -11,7 +11,7 @@ import { waitFor } from './wait-for.ts';
 const ROOT = join(import.meta.dirname, '../..');
 /** The FULL_ACCESS key of the owner of every platform started here. */
 export const OWNER_KEY = 'pk_0123456789abcdef0123456789abcdef01234567';
-const OWNER_EMAIL = 'owner@marquee.localhost';
+export const OWNER_EMAIL = 'owner@marquee.localhost';
 
 /**
  * Returns the path of a server program as `npm start` runs it: from the bundle, if the bootstrap has built
@@ -59,6 +59,8 @@ export interface PlatformOptions {
    * The data folder is empty, and the start creates the database; otherwise the database is already migrated.
    */
   isFirstStart?: boolean;
+  /** Checkout whose sources are run. Default: the program of this one, as `npm start` runs it. */
+  root?: string;
 }
 
 /** The program as an operator runs it, in processes of its own. */
@@ -85,8 +87,10 @@ export async function startPlatform(options: PlatformOptions = {}): Promise<Runn
   const rtmpPort = options.rtmpPort ?? (await freePort());
   const isLeftAlone = options.isFirstStart === true || options.environment?.DATABASE_URL !== undefined;
   if (!isLeftAlone) await seedCluster(dataDir);
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', serverProgram('start')], {
-    cwd: ROOT,
+  const { root } = options;
+  const program = root === undefined ? serverProgram('start') : join(root, 'src/main/start.ts');
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program], {
+    cwd: root ?? ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,

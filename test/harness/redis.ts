@@ -20,6 +20,9 @@ export interface TestRedis {
   close(): Promise<void>;
 }
 
+/** The reason that a skipped test shows. */
+export const NO_REDIS = 'neither valkey-server nor redis-server is installed';
+
 /** The server program on PATH, or null: `test(name, { skip: redisProgram === null })`. */
 export const redisProgram: string | null = ['valkey-server', 'redis-server'].find(onPath) ?? null;
 
@@ -35,7 +38,7 @@ function onPath(program: string): boolean {
 }
 
 export async function startTestRedis(): Promise<TestRedis> {
-  if (redisProgram === null) throw new Error('neither valkey-server nor redis-server is installed');
+  if (redisProgram === null) throw new Error(NO_REDIS);
   const folder = await mkdtemp(join(tmpdir(), 'marquee-redis-'));
   const port = await freePort();
   let server = await startServer(redisProgram, port, folder);

@@ -21,6 +21,9 @@ export interface TestS3 {
   accessKeyId: string;
   secretAccessKey: string;
   bucket: string;
+  kill(): Promise<void>;
+  /** Starts it after `kill`, on the same port with its data. */
+  start(): Promise<void>;
   /** Kills it and removes its data. */
   close(): Promise<void>;
 }
@@ -42,44 +45,46 @@ export async function startS3(): Promise<TestS3 | null> {
   };
   const port = await freePort();
   const region = 'us-east-1';
-  const server = spawn(
-    PROGRAM,
-    [
-      ...['--port', `127.0.0.1:${port}`, '--region', region, '--keep-alive', '--quiet'],
-      // Players fetch segments from it.
-      ...['--cors-allow-origin', '*'],
-      // Metadata in a separate folder, for file systems without extended attributes.
-      ...['posix', '--sidecar', join(folder, 'meta'), join(folder, 'data')],
-    ],
-    {
-      cwd: folder,
-      stdio: 'ignore',
-      env: {
-        ...process.env,
-        ROOT_ACCESS_KEY_ID: credentials.accessKeyId,
-        ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-      },
-    },
-  );
-  const end = () => server.kill('SIGKILL');
-  process.once('exit', end);
   const endpoint = `http://127.0.0.1:${port}`;
-  await waitFor(() => answers(endpoint, server), { timeoutMs: 10_000, message: 'the S3 server' });
-  return {
+  const args = [
+    ...['--port', `127.0.0.1:${port}`, '--region', region, '--keep-alive', '--quiet'],
+    // Players fetch segments from it.
+    ...['--cors-allow-origin', '*'],
+    // Metadata in a separate folder, for file systems without extended attributes.
+    ...['posix', '--sidecar', join(folder, 'meta'), join(folder, 'data')],
+  ];
+  let server: ChildProcess | null = null;
+  const end = () => server?.kill('SIGKILL');
+  process.once('exit', end);
+  const s3: TestS3 = {
     endpoint,
     region,
     bucket,
     ...credentials,
+    async start() {
+      const env = {
+        ...process.env,
+        ROOT_ACCESS_KEY_ID: credentials.accessKeyId,
+        ROOT_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+      };
+      const child = spawn(PROGRAM, args, { cwd: folder, stdio: 'ignore', env });
+      server = child;
+      await waitFor(() => answers(endpoint, child), { timeoutMs: 10_000, message: 'the S3 server' });
+    },
+    async kill() {
+      if (server === null || server.exitCode !== null || server.signalCode !== null) return;
+      const ended = once(server, 'exit');
+      end();
+      await ended;
+    },
     async close() {
       process.off('exit', end);
-      if (server.exitCode === null && server.signalCode === null) {
-        const ended = once(server, 'exit');
-        end();
-        await ended;
-      }
+      await s3.kill();
       await rm(folder, { recursive: true, force: true });
     },
   };
+  await s3.start();
+  return s3;
 }
 
 /** Any response counts: without a signature it is a 403. */

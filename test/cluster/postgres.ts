@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '../../src/platform/db/embedded.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { seedCluster } from '../harness/cluster.ts';
+import { freePort } from '../harness/platform.ts';
+import { childrenOf } from '../harness/processes.ts';
+import type { Part } from './part.ts';
+
+/** Separate migrated PostgreSQL server whose port does not change. */
+export interface ClusterPostgres extends Part {
+  url: string;
+  freeze(): void;
+  thaw(): void;
+}
+
+export async function startClusterPostgres(dataDir: string): Promise<ClusterPostgres> {
+  await seedCluster(dataDir);
+  const port = await freePort();
+  const open = () =>
+    startEmbeddedPostgres({
+      dataDir,
+      log: createLogger('silent'),
+      // Written data survives a kill of the server without fsync.
+      settings: { port: String(port), fsync: 'off' },
+    });
+  let server = await open();
+  const url = new URL(server.url);
+  url.port = String(port);
+  const signal = (name: NodeJS.Signals) => {
+    const [line] = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1);
+    const postmaster = Number(line);
+    for (const pid of [postmaster, ...childrenOf(postmaster, '')]) {
+      try {
+        process.kill(pid, name);
+      } catch {
+        // A session that has ended since.
+      }
+    }
+  };
+  return {
+    name: 'postgres',
+    url: url.href,
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    async kill() {
+      signal('SIGKILL');
+      await server.crashed;
+    },
+    async start() {
+      server = await open();
+    },
+    async close() {
+      await server.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
