@@ -14,7 +14,7 @@ export function networkBlock(ip: string): string {
 }
 
 /** Removes the zone, and unwraps an IPv4-mapped address. */
-function plainAddress(ip: string): string {
+export function plainAddress(ip: string): string {
   return ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../platform/config.ts';
+import { nodePortOf } from './media-node.ts';
 
 /** Time for another process of ours to release its port after losing its parent. */
 const PORT_RELEASE_MS = 2000;
@@ -17,6 +18,8 @@ export interface HeldPort {
   readonly handle: Server | undefined;
   /** Starts the server on the port, and passes it the waiting connections. */
   giveTo(server: Server): Promise<void>;
+  /** Passes on each connection unread and paused, beginning with those that wait. */
+  passTo(listener: (socket: Socket) => void): void;
   /** Stops listening; harmless after `giveTo`. */
   close(): void;
 }
@@ -28,13 +31,13 @@ export interface HeldPorts {
   media: MediaPorts | null;
 }
 
-/** Ports of the media process. */
+/** Ports of the media processes. */
 export interface MediaPorts {
   rtmp: HeldPort;
   /** Null without a certificate. */
   rtmps: HeldPort | null;
-  /** Port for other nodes that show its broadcasts. */
-  nodes: HeldPort;
+  /** Ports for other nodes that show the broadcasts, one for each process. */
+  nodes: readonly HeldPort[];
 }
 
 /**
@@ -54,11 +57,17 @@ export async function holdPorts(
     return one;
   };
   const api = ROLES.includes('api') ? await hold(PORT, HOST) : null;
+  const holdNodePorts = async () => {
+    const held: HeldPort[] = [];
+    for (let index = 0; index < media.MEDIA_PROCESSES; index += 1)
+      held.push(await hold(nodePortOf(media, index), media.MEDIA_HOST));
+    return held;
+  };
   const mediaPorts = ROLES.includes('media')
     ? {
         rtmp: await hold(media.RTMP_PORT, HOST),
         rtmps: hasCertificate ? await hold(media.RTMPS_PORT, HOST) : null,
-        nodes: await hold(media.MEDIA_PORT, media.MEDIA_HOST),
+        nodes: await holdNodePorts(),
       }
     : null;
   const metrics =
@@ -72,10 +81,13 @@ const LOOPBACK = '127.0.0.1';
 
 async function holdPort(port: number, host: string, patienceMs: number): Promise<HeldPort> {
   const waiting: Socket[] = [];
-  const holder = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
+  let accept = (socket: Socket): void => {
     if (waiting.length < MAX_WAITING) waiting.push(socket);
     else socket.destroy();
-  });
+  };
+  const holder = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) =>
+    accept(socket),
+  );
   await listenPatiently(holder, { port, host }, patienceMs);
   const address = holder.address();
   return {
@@ -88,6 +100,10 @@ async function holdPort(port: number, host: string, patienceMs: number): Promise
         server.emit('connection', socket);
         socket.resume();
       }
+    },
+    passTo(listener) {
+      accept = listener;
+      for (const socket of waiting.splice(0)) listener(socket);
     },
     close() {
       holder.close();

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { createLocalSource } from '../media/nodes/local-source.ts';
 import { startNodeServer } from '../media/nodes/node-server.ts';
 import type { Container } from './container.ts';
+import { nodePortOf, nodeUrlOf } from './media-node.ts';
 
 /** Server for other nodes that read from the media role. */
 export interface LiveEndpoint {
@@ -12,18 +13,24 @@ export interface LiveEndpoint {
   stop(): Promise<void>;
 }
 
+interface MediaNode {
+  nodeId: string;
+  /** Number of the media process. */
+  index: number;
+  /** Data folder. */
+  folder: string;
+}
+
 /** Rejects with the system's error when it cannot listen. */
 export async function startLiveEndpoint(
-  container: Container,
-  nodeId: string,
+  { config, secrets, clock, log, mediaNodes }: Container,
+  { nodeId, index, folder }: MediaNode,
   handle: unknown,
 ): Promise<LiveEndpoint> {
-  const { config, secrets, clock, log, mediaNodes } = container;
-  const { MEDIA_HOST: host, MEDIA_PORT: port, MEDIA_URL: url } = config;
-  const source = createLocalSource({ liveDir: join(config.DATA_DIR, 'live'), log });
-  const server = await startNodeServer({ source, nodeId, secrets, clock, log, host, port, handle });
-  const name = host.includes(':') ? `[${host}]` : host;
-  const announce = () => mediaNodes.listens(nodeId, url ?? `http://${name}:${server.port}`);
+  const source = createLocalSource({ liveDir: join(folder, 'live'), log });
+  const address = { host: config.MEDIA_HOST, port: nodePortOf(config, index) };
+  const server = await startNodeServer({ source, nodeId, secrets, clock, log, ...address, handle });
+  const announce = () => mediaNodes.listens(nodeId, nodeUrlOf(config, { index, port: server.port }));
   await announce();
   return { served: server.served, announce, stop: () => server.stop() };
 }

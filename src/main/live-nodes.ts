@@ -4,19 +4,20 @@ import { createMediaNodes } from '../features/live/streams/module.ts';
 import { type FeatureModule, INTERVALS } from '../features/module.ts';
 import type { Platform } from '../features/platform.ts';
 import { createSnapshots } from '../kernel/snapshots.ts';
+import type { StreamLocation } from '../media/contract/index.ts';
 import type { LiveSource } from '../media/nodes/live-source.ts';
 import { createLocalSource } from '../media/nodes/local-source.ts';
 import { createNodeClient } from '../media/nodes/node-client.ts';
-import { createRemoteSources, type RemoteSources } from '../media/nodes/remote-source.ts';
-import { createSourceSelector } from '../media/nodes/source-selector.ts';
-import { createNodeIdReader } from './node-id.ts';
+import { createRemoteSources } from '../media/nodes/remote-source.ts';
+import { createSourceOfNode, createSourceSelector } from '../media/nodes/source-selector.ts';
+import { createNodeFolders } from './node-id.ts';
 
 interface LiveNodes {
   mediaNodes: MediaNodes;
-  /** The live windows of all streams, wherever they are. */
+  /** The live windows of all streams, on all nodes. */
   liveSource: LiveSource;
-  /** Live sources of other nodes. */
-  remoteLive: Pick<RemoteSources, 'on'>;
+  /** Returns the live source of one node; null when it has no address. */
+  liveSourceOf(place: StreamLocation): Promise<LiveSource | null>;
 }
 
 /** Live streams of this node and of others. */
@@ -29,17 +30,27 @@ export function createLiveNodesModule(
   const remote = createRemoteSources(
     createNodeClient({ secrets, clock, log, onAsked: (kind, outcome) => metrics.liveAsked(kind, outcome) }),
   );
-  const liveSource = createSourceSelector({
-    local: createLocalSource({ liveDir: join(config.DATA_DIR, 'live'), log }),
-    remote,
-    ownNodeId: createNodeIdReader(config.DATA_DIR),
-    placeOf: (streamId) => places.get(streamId),
-  });
+  const main = createLocalSource({ liveDir: join(config.DATA_DIR, 'live'), log });
+  const sourceOf = createSourceOfNode({ localOf: createLocalSources(config.DATA_DIR, log), remote });
+  const placeOf = (streamId: string) => places.get(streamId);
   return {
     mediaNodes,
-    liveSource,
-    remoteLive: remote,
+    liveSource: createSourceSelector({ main, sourceOf, placeOf }),
+    liveSourceOf: sourceOf,
     tasks: () => [{ name: 'media nodes', everyMs: INTERVALS.hour, run: () => mediaNodes.forget() }],
     close: () => remote.close(),
+  };
+}
+
+/** Returns a function that finds the live source of a media process of this machine; null for other nodes. */
+function createLocalSources(dataDir: string, log: Platform['log']) {
+  const folderOf = createNodeFolders(dataDir);
+  const sources = new Map<string, LiveSource>();
+  return async (nodeId: string): Promise<LiveSource | null> => {
+    const folder = await folderOf(nodeId);
+    if (folder === null) return null;
+    const source = sources.get(folder) ?? createLocalSource({ liveDir: join(folder, 'live'), log });
+    sources.set(folder, source);
+    return source;
   };
 }

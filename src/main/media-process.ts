@@ -1,161 +1,91 @@
-import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
-import type { FfmpegInfo } from '../media/ffmpeg/check.ts';
-import type { RoomEngineSelection } from '../media/rooms/engine-selection.ts';
+import { DEFAULT_CONNECTION_LIMITS } from '../media/ingest/connection-limit.ts';
+import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { MediaGauges } from '../platform/metrics.ts';
-import { programFile } from '../platform/root.ts';
 import type { MediaPorts } from './held-ports.ts';
+import { type MediaChild, type MediaInit, type MediaMessage, superviseMedia } from './media-child.ts';
+import { MediaGaugesSum } from './media-gauges.ts';
+import { type ConnectionTaker, SocketDistributor } from './socket-distributor.ts';
 
-/** Message that starts the media process. Secrets are sent over the channel, never in the environment. */
-export interface MediaInit {
-  type: 'init';
-  databaseUrl: string;
-  secretKey: string;
-  rooms: RoomEngineSelection;
-  /** Information about ffmpeg, if the first process has it already. */
-  ffmpeg: FfmpegInfo | null;
-}
-
-/** A port on which the media process is to listen, sent with its socket. */
-interface MediaPort {
-  type: 'port';
-  name: keyof MediaPorts;
-  /** The socket is sent back. */
-  isReturned: boolean;
-}
-
-export type MediaOrder = MediaInit | MediaPort;
-
-/** Sockets that listen on the ports. */
-export type MediaHandles = { [Name in keyof MediaPorts]?: SendHandle };
-
-/** Messages of the media process. `fatal` is a reason that a restart would not fix, such as a port in use. */
-export type MediaMessage =
-  | { type: 'ready' }
-  | { type: 'fatal'; message: string }
-  | { type: 'port'; name: keyof MediaPorts }
-  | ({ type: 'gauges' } & MediaGauges);
-
-/** The media process, from its start on: it loads its code while there is no database yet. */
+/** The media processes, from their start: they load their code while there is no database yet. */
 export interface MediaLaunch {
-  /** Tells it to take publishes, now and whenever it is started again. Resolves when it listens. */
+  /** Starts the role in each process, now and after each restart. Resolves when all accept publishes. */
   begin(init: MediaInit, onGauges: (gauges: MediaGauges) => void): Promise<void>;
+  /** Reports whether any of the processes runs. */
   running(): boolean;
-  /** Drains and ends it. */
+  /** Drains and ends them. */
   stop(): Promise<void>;
 }
 
-const ENTRY = programFile('src/main/media');
-const BACKOFF_MS = [200, 500, 1000, 2000, 5000];
-const STOP_MS = 12_000;
-/**
- * Media passes through in short-lived buffers: a small young generation saves a quarter of the CPU. Data
- * retained for players counts as growth of the old generation, which would otherwise be marked as a whole
- * after each 8 MB, a third of the CPU.
- */
-const MEDIA_FLAGS = ['--max-semi-space-size=1', '--heap-growing-percent=100'];
-
 interface Options {
   log: Logger;
+  config: Pick<Config, 'INGEST_MAX_PER_ADDRESS' | 'MEDIA_PROCESSES'>;
   ports: MediaPorts;
-  /** The first start failed for a reason that stays. */
+  /** Called when the first start fails for a permanent reason. */
   onFatal(message: string): void;
 }
 
 /**
- * Runs the media role in a process of its own and starts it again when it dies. The ports stay open all the time
- * (docs/decisions/startup-and-idle.md#ports).
+ * Runs the media role in processes of its own and restarts those that die. The ports stay open all the time
+ * (docs/decisions/startup-and-idle.md#ports). A single process listens on them; of several, each gets some of
+ * the connections (docs/decisions/processes.md#media-processes).
  */
-export function launchMedia({ log, ports, onFatal }: Options): MediaLaunch {
-  const sockets = keepSockets(ports);
-  const listens = Promise.withResolvers<void>();
-  let child: ChildProcess | null = null;
-  let begun: MediaInit | null = null;
-  let tellGauges: (gauges: MediaGauges) => void = () => {};
-  let stopping = false;
-  let failures = 0;
-  let timer: NodeJS.Timeout | undefined;
-
-  const hear = (message: MediaMessage, handle: SendHandle) => {
-    if (message.type === 'ready') {
-      failures = 0;
-      listens.resolve();
-    } else if (message.type === 'fatal') {
-      stopping = true;
-      onFatal(message.message);
-    } else if (message.type === 'port') {
-      sockets.keep(message.name, handle);
-    } else {
-      tellGauges(message);
+export function launchMedia(options: Options): MediaLaunch {
+  const { log, config, ports, onFatal } = options;
+  const count = config.MEDIA_PROCESSES;
+  const gauges = new MediaGaugesSum();
+  let tellGauges: (total: MediaGauges) => void = () => {};
+  const receive = (index: number, message: MediaMessage) => {
+    if (message.type === 'accept') distributor?.accept(index, message.id);
+    else if (message.type === 'closed') distributor?.end(message.id);
+    else if (message.type === 'gauges') {
+      gauges.set(index, message);
+      distributor?.report(index, message.publishers);
+      tellGauges(gauges.total());
     }
   };
-  const launch = () => {
-    const started = fork(ENTRY, {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      execArgv: [...process.execArgv, ...MEDIA_FLAGS],
-    });
-    child = started;
-    started.on('message', hear);
-    started.on('error', (error) => log.error({ err: error }, 'the media process could not be reached'));
-    started.on('exit', (code, signal) => {
-      child = null;
-      if (stopping) return;
-      const delay = BACKOFF_MS[Math.min(failures, BACKOFF_MS.length - 1)] ?? 5000;
-      failures += 1;
-      log.error({ code, signal, restartInMs: delay }, 'the media process ended');
-      timer = setTimeout(launch, delay);
-    });
-    sockets.sendTo(started);
-    if (begun !== null) started.send(begun, () => {});
-  };
-  launch();
+  const children = Array.from({ length: count }, (_, index) =>
+    superviseMedia({
+      log: count === 1 ? log : log.child({ index }),
+      ports: {
+        nodes: ports.nodes[index] ?? null,
+        ...(count === 1 && { rtmp: ports.rtmp, rtmps: ports.rtmps }),
+      },
+      onMessage: (message) => receive(index, message),
+      onExit() {
+        gauges.delete(index);
+        distributor?.lose(index);
+      },
+      onFatal,
+    }),
+  );
+  const distributor = count === 1 ? null : distribute(options, children);
   return {
-    begin(init, onGauges) {
-      begun = init;
+    async begin(init, onGauges) {
       tellGauges = onGauges;
-      child?.send(init, () => {});
-      return listens.promise;
+      await Promise.all(children.map((child, index) => child.begin({ ...init, position: { index, count } })));
     },
-    running: () => child !== null,
+    running: () => children.some((child) => child.isRunning()),
     async stop() {
-      stopping = true;
-      clearTimeout(timer);
-      sockets.close();
-      const ending = child;
-      if (ending === null || ending.exitCode !== null) return;
-      const ended = new Promise<void>((resolve) => ending.once('exit', () => resolve()));
-      ending.kill('SIGTERM');
-      const kill = setTimeout(() => ending.kill('SIGKILL'), STOP_MS);
-      await ended;
-      clearTimeout(kill);
+      for (const port of [ports.rtmp, ports.rtmps]) port?.close();
+      distributor?.close();
+      await Promise.all(children.map((child) => child.stop()));
     },
   };
 }
 
-/**
- * Retains the listening sockets of the media process during its restart: new connections wait in the system's
- * queue. A held port accepts connections, so it is replaced by a copy of its socket, which does not: the
- * first media process sends it back.
- */
-function keepSockets(ports: MediaPorts) {
-  const copies = new Map<string, SendHandle>();
-  const names = ['rtmp', 'rtmps', 'nodes'] as const;
-  return {
-    sendTo(child: ChildProcess): void {
-      for (const name of names) {
-        const held = ports[name];
-        if (held === null) continue;
-        const order: MediaPort = { type: 'port', name, isReturned: !copies.has(name) };
-        child.send(order, copies.get(name) ?? held.handle, () => {});
-      }
-    },
-    keep(name: keyof MediaPorts, copy: SendHandle): void {
-      copies.set(name, copy);
-      ports[name]?.close();
-    },
-    close(): void {
-      for (const copy of copies.values()) if (copy !== undefined && 'close' in copy) copy.close();
-      for (const name of names) ports[name]?.close();
-    },
-  };
+/** Distributes the connections of both ports to the processes. */
+function distribute({ log, config, ports }: Options, children: readonly MediaChild[]): SocketDistributor {
+  const takers = children.map(
+    (child): ConnectionTaker => ({
+      isReady: () => child.isReady(),
+      offer: (id) => child.send({ type: 'offer', id }),
+      give: (connection, socket, onLost) => child.send({ type: 'connection', ...connection }, socket, onLost),
+    }),
+  );
+  const limits = { ...DEFAULT_CONNECTION_LIMITS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS };
+  const distributor = new SocketDistributor({ takers, limits, log });
+  ports.rtmp.passTo((socket) => distributor.add(socket, 'rtmp'));
+  ports.rtmps?.passTo((socket) => distributor.add(socket, 'rtmps'));
+  return distributor;
 }

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { trimFolder } from '../../scripts/bootstrap/compiled.mjs';
 import { BRIDGE_TOPIC } from '../features/live/bridges/module.ts';
@@ -27,12 +28,15 @@ import { loadConfig } from '../platform/config.ts';
 import { readCertificate, watchCertificate } from './certificate.ts';
 import { type Container, createContainer } from './container.ts';
 import { describeStartupError } from './describe-error.ts';
+import { recoverFormerNodes } from './former-nodes.ts';
 import { createIngestHooks, onPublishRejected, reportHealth } from './ingest.ts';
 import { startLiveEndpoint } from './live-endpoint.ts';
-import type { MediaHandles, MediaInit, MediaMessage, MediaOrder } from './media-process.ts';
+import type { MediaHandles, MediaMessage, MediaOrder, MediaStart } from './media-child.ts';
+import { type MediaProcessPosition, nodeFolderOf } from './media-node.ts';
 import { nodeIdOf } from './node-id.ts';
 import { startRoomMedia } from './room-media.ts';
 import { launchSender } from './sender-process.ts';
+import type { EncoderProtocol } from './socket-distributor.ts';
 
 const HEARTBEAT_MS = 1000;
 const GAUGES_MS = 5000;
@@ -46,11 +50,24 @@ function tell(message: MediaMessage): void {
   if (process.connected) process.send?.(message, () => {});
 }
 
+/** This process, which is a media node. */
+interface OwnNode extends MediaProcessPosition {
+  nodeId: string;
+  /** Data folder. */
+  folder: string;
+}
+
+interface PlaneOptions {
+  node: OwnNode;
+  ffmpegInfo: FfmpegInfo | null;
+  handles: MediaHandles;
+}
+
 /** Creates the packagers and recorders of the ingest engine, according to the configuration. */
-async function createMediaPlane(container: Container, known: FfmpegInfo | null, handles: MediaHandles) {
+async function createMediaPlane(container: Container, { node, ffmpegInfo, handles }: PlaneOptions) {
   const { config, signals, healthSeries, simulations, store, log, clock, guard } = container;
-  const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard(), known);
-  const nodeId = await nodeIdOf(config.DATA_DIR);
+  const ffmpeg = await openFfmpeg(config.FFMPEG_PATH, guard(), ffmpegInfo);
+  const { nodeId } = node;
   const certificate = await readCertificate(config);
   const engine = createEmbeddedRtmp({
     host: config.HOST,
@@ -61,16 +78,18 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null, 
     limits: { idleMs: config.INGEST_IDLE_MS, connectionsPerAddress: config.INGEST_MAX_PER_ADDRESS },
     ...(certificate === null ? {} : { tls: { port: config.RTMPS_PORT, ...certificate } }),
     handles,
+    isShared: node.count > 1,
   });
-  const sending = createReaders(container, { engine, nodeId, ffmpeg });
+  const sending = createReaders(container, { engine, node, ffmpeg });
   const { recorder } = sending;
   const fitness = createCompatibilityReports(engine);
   const ceiling = createBitrateCeiling({ engine, onRefused: onPublishRejected({ signals, log }) });
   const live = createLiveManager({
     engine,
-    liveDir: join(config.DATA_DIR, 'live'),
+    liveDir: join(node.folder, 'live'),
     ffmpeg,
     maxRungs: config.LIVE_MAX_RUNGS,
+    processes: node.count,
     hardware: hardwareOf(container),
     log,
     clock,
@@ -83,10 +102,22 @@ async function createMediaPlane(container: Container, known: FfmpegInfo | null, 
     port: simulations.port,
     nodeId,
     ffmpeg: ffmpeg.bin,
-    rtmpPort: config.RTMP_PORT,
+    rtmpPort: () => engine.ports.rtmp,
     log,
   });
-  return { nodeId, engine, live, history, simulator, ceiling, fitness, certificate, ffmpeg, ...sending };
+  return {
+    node,
+    nodeId,
+    engine,
+    live,
+    history,
+    simulator,
+    ceiling,
+    fitness,
+    certificate,
+    ffmpeg,
+    ...sending,
+  };
 }
 
 /** Detects the hardware in the background: a broadcast that begins before is encoded in software. */
@@ -105,34 +136,35 @@ function hardwareOf({ hardware, log }: Container): () => LiveHardware | null {
  * Returns the last segment numbers of a stream: continuing after its stored segments, or after those another
  * node served.
  */
-function lastNumbers({ dvr, mediaNodes, remoteLive: remote, clock }: Container, nodeId: string) {
+function lastNumbers({ dvr, mediaNodes, liveSourceOf, clock }: Container, nodeId: string) {
   const before = (streamId: string, sinceMs: number) => mediaNodes.elsewhere(streamId, { nodeId, sinceMs });
-  const lastShown = createLastServed({ before, remote, clock });
+  const lastShown = createLastServed({ before, sourceOf: liveSourceOf, clock });
   return async (streamId: string, sinceMs: number) =>
     (await dvr.port.lastKept(streamId)) ?? lastShown(streamId, sinceMs);
 }
 
 interface Reading {
   engine: EmbeddedRtmpEngine;
-  nodeId: string;
+  node: OwnNode;
   ffmpeg: Awaited<ReturnType<typeof openFfmpeg>>;
 }
 
 /** Creates the recorders, restreams and bridges, which run outside the packagers. */
-function createReaders(container: Container, { engine, nodeId, ffmpeg }: Reading) {
+function createReaders(container: Container, { engine, node, ffmpeg }: Reading) {
+  const { nodeId, folder } = node;
   const { config, recordings, restreamRuns, store, log, clock, disk, bridgeRuns, fetcher } = container;
   const recorder = createRecordingManager({
     engine,
     port: recordings.port,
     store,
     disk,
-    dir: join(config.DATA_DIR, 'rec'),
+    dir: join(folder, 'rec'),
     nodeId,
     ffmpeg,
     log,
     clock,
   });
-  const cacheDir = join(config.DATA_DIR, 'compiled');
+  const cacheDir = join(folder, 'compiled');
   trimFolder(cacheDir, COMPILED_BYTES);
   const restreams = createRestreamManager({
     engine,
@@ -149,7 +181,7 @@ function createReaders(container: Container, { engine, nodeId, ffmpeg }: Reading
     demuxer: createDemuxer(async () => ffmpeg, log),
     rooms:
       container.roomChoice.name === 'janus'
-        ? { ffmpeg, linkFile: config.ROOMS_LINK_FILE, dir: join(config.DATA_DIR, 'bridges') }
+        ? { ffmpeg, linkFile: config.ROOMS_LINK_FILE, dir: join(folder, 'bridges') }
         : null,
     log,
   });
@@ -158,26 +190,34 @@ function createReaders(container: Container, { engine, nodeId, ffmpeg }: Reading
 
 type MediaPlane = Awaited<ReturnType<typeof createMediaPlane>>;
 
-/** The media role: takes publishes until the returned function is called. */
-async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => Promise<void>> {
+interface RunningMedia {
+  /** Accepts a connection of an encoder from the first process. */
+  take(socket: Socket, protocol: EncoderProtocol): void;
+  stop(): Promise<void>;
+}
+
+/** Runs the media role. */
+async function runMedia(start: MediaStart, handles: MediaHandles): Promise<RunningMedia> {
   const container = await createContainer({
     config: loadConfig(),
-    databaseUrl: init.databaseUrl,
-    secretKey: Buffer.from(init.secretKey, 'hex'),
-    rooms: init.rooms,
+    databaseUrl: start.databaseUrl,
+    secretKey: Buffer.from(start.secretKey, 'hex'),
+    rooms: start.rooms,
     name: 'media',
   });
   const { signals, healthSeries, log } = container;
-  const plane = await createMediaPlane(container, init.ffmpeg, handles);
-  const { nodeId, engine, live, history, recorder, simulator, ceiling, certificate, restreams, bridges } =
-    plane;
+  const folder = nodeFolderOf(container.config.DATA_DIR, start.position.index);
+  const node = { ...start.position, nodeId: await nodeIdOf(folder), folder };
+  const plane = await createMediaPlane(container, { node, ffmpegInfo: start.ffmpeg, handles });
+  const { nodeId, engine, live, history, recorder, simulator, certificate, restreams, bridges } = plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
   await restreams.recover();
   await bridges.recover();
+  const formerNodes = await recoverFormerNodes(container, node, plane.ffmpeg);
   const rooms = await startRoomMedia(container, plane);
-  const endpoint = await startLiveEndpoint(container, nodeId, handles.nodes);
+  const endpoint = await startLiveEndpoint(container, node, handles.nodes);
   await engine.start(createIngestHooks({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
@@ -188,13 +228,9 @@ async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => P
   const schedule = startSchedule(
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
-      { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
-      { name: 'DVR history', everyMs: HEARTBEAT_MS, run: () => history.sync() },
-      { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
-      { name: 'bridges', everyMs: HEARTBEAT_MS, run: () => bridges.sync() },
+      ...syncTasks(plane),
       ...(rooms?.tasks ?? []).map((task) => ({ ...task, everyMs: HEARTBEAT_MS })),
-      { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
-      { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
+      ...formerNodes.tasks,
       { name: 'health series', everyMs: HEALTH_MS, run: () => healthSeries.flush() },
       {
         name: 'media gauges',
@@ -206,17 +242,31 @@ async function runMedia(init: MediaInit, handles: MediaHandles): Promise<() => P
     ],
     log,
   );
-  return async () => {
+  const stop = async () => {
     // Parts that need no database stop first, because it may be gone already.
     const roomsEnded = rooms?.stop();
     watchdog.stop();
     await schedule.stop();
     await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), roomsEnded]);
     await engine.stop();
-    await Promise.all([live.stop(), recorder.stop(), history.stop()]);
+    await Promise.all([live.stop(), recorder.stop(), history.stop(), formerNodes.stop()]);
     await endpoint.stop();
     await container.close();
   };
+  return { take: (socket, protocol) => engine.take(socket, protocol), stop };
+}
+
+/** Returns the tasks that apply the desired state in the database. */
+function syncTasks(plane: MediaPlane): ScheduledTask[] {
+  const { recorder, history, restreams, bridges, ceiling, simulator } = plane;
+  return [
+    { name: 'recordings', everyMs: HEARTBEAT_MS, run: () => recorder.sync() },
+    { name: 'DVR history', everyMs: HEARTBEAT_MS, run: () => history.sync() },
+    { name: 'restreams', everyMs: HEARTBEAT_MS, run: () => restreams.sync() },
+    { name: 'bridges', everyMs: HEARTBEAT_MS, run: () => bridges.sync() },
+    { name: 'bitrates', everyMs: HEARTBEAT_MS, run: () => ceiling.check() },
+    { name: 'simulated signals', everyMs: HEARTBEAT_MS, run: () => simulator.sync() },
+  ];
 }
 
 function certificateTasks(
@@ -268,13 +318,13 @@ function tellGauges(
   });
 }
 
-let stop: (() => Promise<void>) | null = null;
+let running: RunningMedia | null = null;
 let stopping = false;
 
 function shutdown(): void {
   if (stopping) return;
   stopping = true;
-  (stop?.() ?? Promise.resolve()).then(
+  (running?.stop() ?? Promise.resolve()).then(
     () => process.exit(0),
     () => process.exit(1),
   );
@@ -282,12 +332,12 @@ function shutdown(): void {
 
 const handles: MediaHandles = {};
 
-function begin(init: MediaInit): void {
-  runMedia(init, handles).then(
-    (stopper) => {
-      stop = stopper;
+function begin(start: MediaStart): void {
+  runMedia(start, handles).then(
+    (media) => {
+      running = media;
       tell({ type: 'ready' });
-      if (stopping) void stopper().finally(() => process.exit(0));
+      if (stopping) void media.stop().finally(() => process.exit(0));
     },
     (error: unknown) => {
       tell({ type: 'fatal', message: describeStartupError(error) });
@@ -297,10 +347,26 @@ function begin(init: MediaInit): void {
   );
 }
 
+/** @param socket missing when the encoder has disconnected on the way. */
+function take(id: number, protocol: EncoderProtocol, socket: unknown): void {
+  if (!(socket instanceof Socket) || running === null || stopping) {
+    if (socket instanceof Socket) socket.destroy();
+    tell({ type: 'closed', id });
+    return;
+  }
+  socket.once('close', () => tell({ type: 'closed', id }));
+  running.take(socket, protocol);
+}
+
 process.on('message', (order: MediaOrder, handle: MediaHandles[keyof MediaHandles]) => {
-  if (order.type === 'init') return begin(order);
-  handles[order.name] = handle;
-  if (order.isReturned) process.send?.({ type: 'port', name: order.name }, handle, () => {});
+  if (order.type === 'init') begin(order);
+  else if (order.type === 'connection') take(order.id, order.protocol, handle);
+  else if (order.type === 'offer') {
+    if (running !== null && !stopping) tell({ type: 'accept', id: order.id });
+  } else {
+    handles[order.name] = handle;
+    if (order.isReturned) process.send?.({ type: 'port', name: order.name }, handle, () => {});
+  }
 });
 process.on('SIGTERM', shutdown);
 process.on('SIGINT', shutdown);

@@ -273,7 +273,7 @@ export function createModules(ports: Ports & Platform) {
       streamUpdated,
     }),
   );
-  const { liveSource, mediaNodes, remoteLive } = add(createLiveNodesModule(platform));
+  const { liveSource, liveSourceOf, mediaNodes } = add(createLiveNodesModule(platform));
   const { broadcastSegments, liveFiles } = createLiveReaders(platform, {
     source: liveSource,
     history: liveHistory,
@@ -582,6 +582,7 @@ export function createModules(ports: Ports & Platform) {
       healthSeries,
       intake,
       ledger,
+      liveSourceOf,
       mailCaps,
       mailbox,
       mediaNodes,
@@ -589,7 +590,6 @@ export function createModules(ports: Ports & Platform) {
       playbackTokens,
       products,
       recordings,
-      remoteLive,
       requestLog,
       restreamRuns,
       roomEngine,

@@ -66,7 +66,7 @@ async function start(): Promise<void> {
   const media =
     ports.media === null
       ? null
-      : launchMedia({ log, ports: ports.media, onFatal: (message) => void fail(message) });
+      : launchMedia({ log, config, ports: ports.media, onFatal: (message) => void fail(message) });
   if (media !== null) closers.push(() => media.stop());
   const [{ runPlatform }, databaseUrl, secretKey, rooms] = await Promise.all([
     import('./platform.ts'),

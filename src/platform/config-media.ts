@@ -1,7 +1,12 @@
-import { ConfigError, type Key, port, text, url } from './config-parsers.ts';
+import { ConfigError, type Key, port, processCount, text, url } from './config-parsers.ts';
 
 /** The variables of how nodes with the media role are reached, for the table of all. */
 export const MEDIA_KEYS = {
+  MEDIA_PROCESSES: processCount(
+    'Processes of the media role, which share the broadcasts of this machine. See `docs/guides/operations.md`.',
+    4,
+    8,
+  ),
   RTMPS_PORT: port('RTMPS port, open if `TLS_CERT_FILE` and `TLS_KEY_FILE` are set.', 1936),
   RTMPS_URL: url(
     'Public RTMPS URL for encoders. Default, with a certificate: the host of `PUBLIC_URL`, `RTMPS_PORT`, `/live`.',
@@ -15,11 +20,14 @@ export const MEDIA_KEYS = {
     'Address the media role binds for the nodes that serve its broadcasts to viewers: an address of a private network if they run on other machines. See `docs/guides/operations.md`.',
     '127.0.0.1',
   ),
-  MEDIA_PORT: port('Port for these nodes; 0 uses a free port.', 0),
-  MEDIA_URL: url('URL of that port for the other nodes. Default `http://MEDIA_HOST:MEDIA_PORT`.', [
-    'http:',
-    'https:',
-  ]),
+  MEDIA_PORT: port(
+    'Port for these nodes, and the following ports for further media processes; 0 uses free ports.',
+    0,
+  ),
+  MEDIA_URL: url(
+    'URL of that port for the other nodes; further media processes have the following ports. Default `http://MEDIA_HOST:MEDIA_PORT`.',
+    ['http:', 'https:'],
+  ),
 } satisfies Record<string, Key<unknown>>;
 
 /** Configuration keys whose values may be absent. */
@@ -46,6 +54,7 @@ export function readMedia(read: Read, publicUrl: string) {
   }
   return {
     ...readRtmps(read, publicUrl),
+    MEDIA_PROCESSES: read('MEDIA_PROCESSES', MEDIA_KEYS.MEDIA_PROCESSES) ?? 1,
     MEDIA_HOST: host,
     MEDIA_PORT: read('MEDIA_PORT', MEDIA_KEYS.MEDIA_PORT) ?? 0,
     MEDIA_URL: address,

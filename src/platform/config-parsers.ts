@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { toHostname } from '../kernel/hostname.ts';
 import { PLAN_NAMES, type Plan } from '../kernel/plans.ts';
 import type { DiskReserve } from './disk.ts';
@@ -29,6 +30,19 @@ export function integer(description: string, fallback: number, min: number, max:
         throw new Error(`must be a whole number from ${min} to ${max}`);
       }
       return number;
+    },
+  };
+}
+
+/** A number of processes; `auto` is the number of CPU cores divided by `divisor`, from 1 to `max`. */
+export function processCount(description: string, divisor: number, max: number): Key<number> {
+  const { parse } = integer('', 1, 1, 64);
+  return {
+    description: `${description} A number, or \`auto\`: CPU cores / ${divisor}, at most ${max}.`,
+    fallback: '1',
+    parse: (value) => {
+      if (value !== 'auto') return parse(value);
+      return Math.min(max, Math.max(1, Math.floor(availableParallelism() / divisor)));
     },
   };
 }

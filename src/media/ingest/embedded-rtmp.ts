@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
+import { plainAddress } from '../../kernel/ip-block.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type {
   IngestEndReason,
@@ -17,14 +18,15 @@ import type {
   RejectionIssue,
 } from '../contract/index.ts';
 import { timeRead } from '../longest-read.ts';
-import { type ConnectionHost, plainAddress, RtmpConnection } from '../protocols/rtmp/connection.ts';
+import { type ConnectionHost, RtmpConnection } from '../protocols/rtmp/connection.ts';
 import { Broadcast } from './broadcast.ts';
+import { ConnectionLimit, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from './connection-limit.ts';
 import { feed } from './flv-feed.ts';
 import { close, listen } from './listen.ts';
 import { PublishSession } from './publish-session.ts';
 import { withTimeout } from './timeout.ts';
 
-export interface IngestLimits {
+export interface IngestLimits extends ConnectionLimits {
   handshakeMs: number;
   /** Timeout from the end of the handshake to the publish command. */
   publishMs: number;
@@ -33,8 +35,6 @@ export interface IngestLimits {
   authoriseMs: number;
   /** Timeout of the start hook, and of the wait for the end hook of a replaced session. */
   hookMs: number;
-  connections: number;
-  connectionsPerAddress: number;
   readerQueueBytes: number;
 }
 
@@ -44,8 +44,7 @@ const DEFAULT_LIMITS: IngestLimits = {
   idleMs: 10_000,
   authoriseMs: 2000,
   hookMs: 5000,
-  connections: 1000,
-  connectionsPerAddress: 20,
+  ...DEFAULT_CONNECTION_LIMITS,
   readerQueueBytes: 8 * 1024 * 1024,
 };
 
@@ -59,11 +58,18 @@ export interface EmbeddedRtmpOptions {
   /** Names accepted as the app after the host; default: `live`. */
   apps?: readonly string[];
   limits?: Partial<IngestLimits>;
-  /** Adds an RTMPS listener. */
+  /** Adds an RTMPS listener, or accepts RTMPS connections from `take` with `isShared`. */
   tls?: Certificate & { port: number };
+  /**
+   * Another process listens on the ports, counts the connections and passes them to `take`. The engine itself
+   * listens only for programs of this machine, on a free port.
+   */
+  isShared?: boolean;
   /** Sockets that listen on the ports already. */
   handles?: { rtmp?: unknown; rtmps?: unknown };
 }
+
+const LOOPBACK = '127.0.0.1';
 
 /** PEM texts. */
 export interface Certificate {
@@ -88,7 +94,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   #servers: Server[] = [];
   #secure: TlsServer | undefined;
   #sockets = new Set<Socket>();
-  #perAddress = new Map<string, number>();
+  #admitted: ConnectionLimit;
   #connections = new Set<RtmpConnection>();
   #sessions = new Map<string, PublishSession>();
   #byStream = new Map<string, PublishSession>();
@@ -100,6 +106,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   constructor(options: EmbeddedRtmpOptions) {
     this.#options = options;
     this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#admitted = new ConnectionLimit(this.#limits);
     this.#log = options.log;
   }
 
@@ -111,20 +118,15 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   /** @throws the listener's error (EADDRINUSE, EACCES); nothing is left listening then. */
   async start(hooks: IngestHooks): Promise<void> {
     this.#hooks = hooks;
-    const { host, port, tls, handles } = this.#options;
+    const { host, port, tls, handles, isShared = false } = this.#options;
     try {
       const plain = createServer((socket) => this.#onConnection(socket, 'rtmp'));
-      this.#ports.rtmp = await this.#listen(plain, { host, port }, handles?.rtmp);
+      const address = isShared ? { host: LOOPBACK, port: 0 } : { host, port };
+      this.#ports.rtmp = await this.#listen(plain, address, handles?.rtmp);
       if (tls !== undefined) {
-        const secure = createTlsServer({
-          key: tls.key,
-          cert: tls.cert,
-          handshakeTimeout: this.#limits.handshakeMs,
-        });
-        secure.on('secureConnection', (socket) => this.#onConnection(socket, 'rtmps'));
-        secure.on('tlsClientError', (error) => this.#log.debug({ error: error.message }, 'rtmps: no TLS'));
-        this.#ports.rtmps = await this.#listen(secure, { host, port: tls.port }, handles?.rtmps);
-        this.#secure = secure;
+        this.#secure = this.#secureServer(tls);
+        if (!isShared)
+          this.#ports.rtmps = await this.#listen(this.#secure, { host, port: tls.port }, handles?.rtmps);
       }
     } catch (error) {
       await this.stop();
@@ -135,7 +137,22 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     this.#timer = setInterval(() => this.#tick(), everyMs);
   }
 
-  /** Handshakes from now on use it; who is connected stays so. @throws when key and certificate do not fit. */
+  #secureServer({ key, cert }: Certificate): TlsServer {
+    const server = createTlsServer({ key, cert, handshakeTimeout: this.#limits.handshakeMs });
+    server.on('secureConnection', (socket) => this.#onConnection(socket, 'rtmps'));
+    server.on('tlsClientError', (error) => this.#log.debug({ error: error.message }, 'rtmps: no TLS'));
+    return server;
+  }
+
+  /** Accepts a connection that another process has admitted; nothing of it has been read. */
+  take(socket: Socket, protocol: 'rtmp' | 'rtmps'): void {
+    this.#track(socket);
+    if (protocol === 'rtmp') this.#onConnection(socket, protocol);
+    else if (this.#secure === undefined) socket.destroy();
+    else this.#secure.emit('connection', socket);
+  }
+
+  /** Replaces the certificate for later handshakes. @throws when key and certificate do not match. */
   setCertificate({ key, cert }: Certificate): void {
     this.#secure?.setSecureContext({ key, cert });
   }
@@ -186,21 +203,19 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   /** Counts the TCP connection, of RTMPS too, before a byte of it is read. */
   #admit(socket: Socket): void {
     const address = plainAddress(socket.remoteAddress ?? '');
-    const count = (this.#perAddress.get(address) ?? 0) + 1;
-    const { connections, connectionsPerAddress } = this.#limits;
-    if (count > connectionsPerAddress || this.#sockets.size >= connections) {
-      this.#log.info({ ip: address, connections: count }, 'rtmp: too many connections');
+    if (!this.#admitted.admit(address)) {
+      const connections = this.#admitted.count(address);
+      this.#log.info({ ip: address, connections }, 'rtmp: too many connections');
       socket.destroy();
       return;
     }
-    this.#perAddress.set(address, count);
+    this.#track(socket);
+    socket.once('close', () => this.#admitted.release(address));
+  }
+
+  #track(socket: Socket): void {
     this.#sockets.add(socket);
-    socket.once('close', () => {
-      this.#sockets.delete(socket);
-      const left = (this.#perAddress.get(address) ?? 1) - 1;
-      if (left > 0) this.#perAddress.set(address, left);
-      else this.#perAddress.delete(address);
-    });
+    socket.once('close', () => this.#sockets.delete(socket));
   }
 
   #onConnection(socket: Socket, protocol: IngestProtocol): void {

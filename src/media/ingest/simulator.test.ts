@@ -29,7 +29,7 @@ async function simulating(t: { after(work: () => Promise<void>): void }) {
     },
     nodeId: 'node one',
     ffmpeg: program,
-    rtmpPort: 1,
+    rtmpPort: () => 1,
     log: pino({ level: 'silent' }),
   });
   t.after(async () => {

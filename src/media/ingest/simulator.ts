@@ -7,8 +7,8 @@ export interface SimulatorOptions {
   port: SimulationPort;
   nodeId: string;
   ffmpeg: string;
-  /** The RTMP port of this node. */
-  rtmpPort: number;
+  /** Returns the RTMP port of this process. */
+  rtmpPort(): number;
   log: Logger;
 }
 
@@ -37,7 +37,11 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
   const begin = (signal: SimulatedSignal) => {
     const alias = `sim_${randomBytes(24).toString('base64url')}`;
-    const encoder = spawnFfmpeg({ program: options.ffmpeg, args: encoderArgs(options.rtmpPort, alias), log });
+    const encoder = spawnFfmpeg({
+      program: options.ffmpeg,
+      args: encoderArgs(options.rtmpPort(), alias),
+      log,
+    });
     const run = { ...signal, encoder, alias };
     runs.set(signal.streamId, run);
     void encoder.exited.then(async () => {

@@ -13,6 +13,8 @@ export interface LiveHardware {
 interface Capacity {
   /** CPU cores; three quarters of the machine's by default. */
   cores?: number;
+  /** Number of media processes that share them; default 1. */
+  processes?: number;
   hardware?: () => LiveHardware | null;
 }
 
@@ -22,16 +24,16 @@ interface Capacity {
  */
 const TRANSCODE_SHARE = 0.75;
 
-/** Returns the capacity that the running plans leave. */
+/** Returns the capacity that the running plans leave of this process's share. */
 export function remainingCapacity(
-  { cores = availableParallelism() * TRANSCODE_SHARE, hardware }: Capacity,
+  { cores = availableParallelism() * TRANSCODE_SHARE, processes = 1, hardware }: Capacity,
   running: readonly LadderPlan[],
 ): { coresLeft: number; sessionsLeft: number } {
   const taken = running.flatMap(({ rungs }) => rungs.filter(encodesInHardware)).length;
   const found = hardware?.() ?? null;
-  const sessions = found?.hardware.can.includes('LIVE') ? found.sessions : 0;
+  const sessions = found?.hardware.can.includes('LIVE') ? Math.floor(found.sessions / processes) : 0;
   return {
-    coresLeft: running.reduce((left, plan) => left - plan.cores, cores),
+    coresLeft: running.reduce((left, plan) => left - plan.cores, cores / processes),
     sessionsLeft: Math.max(0, sessions - taken),
   };
 }

@@ -29,6 +29,8 @@ export interface LiveManagerOptions {
   maxRungs: number;
   /** CPU cores of the node for live transcodes; three quarters of them by default. */
   cores?: number;
+  /** Number of media processes that share the machine; default 1. */
+  processes?: number;
   /** Returns the hardware encoder; null while unknown, and when there is none. */
   hardware?: () => LiveHardware | null;
   log: Logger;

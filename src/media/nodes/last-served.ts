@@ -1,12 +1,13 @@
 import type { Clock } from '../../kernel/clock.ts';
 import type { DvrPosition, StreamLocation } from '../contract/index.ts';
 import { parseMediaPlaylist } from '../live/playlist.ts';
-import type { RemoteSources } from './remote-source.ts';
+import type { LiveSource } from './live-source.ts';
 
 interface Options {
   /** Returns the other node the stream was on since the given time; undefined when there was none. */
   before(streamId: string, sinceMs: number): Promise<StreamLocation | undefined>;
-  remote: Pick<RemoteSources, 'on'>;
+  /** Returns the live source of a node; null when it has no address. */
+  sourceOf(place: StreamLocation): Promise<LiveSource | null>;
   clock: Clock;
 }
 
@@ -20,15 +21,14 @@ const PER_NUMBER_MS = 500;
  * Finds the last segment numbers of a stream on its previous node, so that players see them continue. When
  * that node is unreachable, numbers derived from the clock exceed all it can have published.
  */
-export function createLastServed({ before, remote, clock }: Options) {
+export function createLastServed({ before, sourceOf, clock }: Options) {
   return async (streamId: string, sinceMs: number): Promise<DvrPosition | null> => {
     const place = await before(streamId, sinceMs);
     if (place === undefined) return null;
-    const { nodeId, url } = place;
-    const text = url === null ? null : await remote.on({ nodeId, url }).text(streamId, 'src.m3u8');
+    const text = await (await sourceOf(place))?.text(streamId, 'src.m3u8');
     const shown = parseMediaPlaylist(text?.text ?? '');
     const byClock = Math.floor((clock.ms() - SINCE_MS) / PER_NUMBER_MS);
     const seq = shown === null ? byClock : shown.nextSeq + MARGIN;
-    return { seq, disc: shown?.disc ?? byClock, epoch: nodeId };
+    return { seq, disc: shown?.disc ?? byClock, epoch: place.nodeId };
   };
 }

@@ -206,16 +206,21 @@ test('segment numbers of a stream continue after those of another node', async (
   );
   const { node, stop } = await serve();
   const { remote } = reader();
-  const numbers = createLastServed({ before: async () => node, remote, clock });
+  const sourceOf = async () => remote.on(node);
+  const numbers = createLastServed({ before: async () => node, sourceOf, clock });
   const shown = await numbers(STREAM, 0);
   assert.ok(shown !== null && shown.seq > 40 && shown.seq < 50, `${shown?.seq}`);
   assert.deepEqual([shown.disc, shown.epoch], [3, NODE]);
   await stop();
   const other = reader();
-  const guess = createLastServed({ before: async () => node, remote: other.remote, clock });
+  const guess = createLastServed({
+    before: async () => node,
+    sourceOf: async () => other.remote.on(node),
+    clock,
+  });
   const first = await guess(STREAM, 0);
   clock.advance(2000);
   const second = await guess(STREAM, 0);
   assert.ok(first !== null && second !== null && first.seq > shown.seq && second.seq > first.seq + 1);
-  assert.equal(await createLastServed({ before: async () => undefined, remote, clock })(STREAM, 0), null);
+  assert.equal(await createLastServed({ before: async () => undefined, sourceOf, clock })(STREAM, 0), null);
 });

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { plainAddress } from '../../../kernel/ip-block.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import { READ_BUDGETS, ReadMeter } from '../../read-budget.ts';
 import { ReadSlices } from '../../read-slices.ts';
@@ -402,9 +403,4 @@ export class RtmpConnection {
     if (this.#socket.writableLength > HELD_OUTPUT_MAX_BYTES) throw new ProtocolError('peer does not read');
     this.#socket.write(bytes);
   }
-}
-
-/** Returns IPv4 addresses as such, also those of an IPv6 socket. */
-export function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') ? address.slice(7) : address;
 }
