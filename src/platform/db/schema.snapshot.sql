@@ -947,7 +947,7 @@ create table ingest_session (
   node_id text not null,
   protocol text not null,
   started_at timestamp with time zone not null,
-  last_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone,
   video jsonb,
   audio jsonb,
   lost_at timestamp with time zone,
@@ -1110,7 +1110,7 @@ CREATE INDEX mail_due ON public.mail USING btree (next_at) WHERE (status = 'QUEU
 
 create table media_node (
   id text not null,
-  url text not null,
+  url text,
   last_seen_at timestamp with time zone not null,
   constraint media_node_pkey PRIMARY KEY (id)
 );
@@ -1152,6 +1152,7 @@ CREATE INDEX member_session_expiry ON public.member_session USING btree (expires
 create table migration (
   name text not null,
   applied_at timestamp with time zone not null default now(),
+  phase text,
   constraint migration_pkey PRIMARY KEY (name)
 );
 
@@ -1404,7 +1405,7 @@ create table recording_part (
   recording_id text not null,
   node_id text not null,
   started_at timestamp with time zone not null,
-  last_seen_at timestamp with time zone not null,
+  last_seen_at timestamp with time zone,
   has_media boolean not null default false,
   closed_at timestamp with time zone,
   size_bytes bigint,

@@ -1029,7 +1029,7 @@ export interface IngestSessionTable {
   node_id: string;
   protocol: string;
   started_at: Date;
-  last_seen_at: Date;
+  last_seen_at: Date | null;
   video: JsonColumns['ingest_session']['video'] | null;
   audio: JsonColumns['ingest_session']['audio'] | null;
   lost_at: Date | null;
@@ -1147,7 +1147,7 @@ export interface MailTable {
 
 export interface MediaNodeTable {
   id: string;
-  url: string;
+  url: string | null;
   last_seen_at: Date;
 }
 
@@ -1177,6 +1177,7 @@ export interface MemberSessionTable {
 export interface MigrationTable {
   name: string;
   applied_at: Generated<Date>;
+  phase: string | null;
 }
 
 export interface NotificationTable {
@@ -1340,7 +1341,7 @@ export interface RecordingPartTable {
   recording_id: string;
   node_id: string;
   started_at: Date;
-  last_seen_at: Date;
+  last_seen_at: Date | null;
   has_media: Generated<boolean>;
   closed_at: Date | null;
   size_bytes: number | null;
