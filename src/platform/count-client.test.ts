@@ -6,7 +6,7 @@ import { behavesAsCounter, daily, hits, minute, oneTo } from '../../test/counts/
 import { TestClock } from '../../test/harness/clock.ts';
 import { waitFor } from '../../test/harness/wait-for.ts';
 import { createCountClient } from './count-client.ts';
-import { attachCountServer, type CountServer, createCountServer } from './count-server.ts';
+import { attachCountServer, type ChildChannel, type CountServer, createCountServer } from './count-server.ts';
 import { counterFactory } from './counters.ts';
 import { createLeases } from './leases.ts';
 import { createLogger } from './logger.ts';
@@ -58,7 +58,8 @@ describe('counters in the first process', () =>
 describe('processes', () => {
   const children: CountingChild[] = [];
   const start = async (server: CountServer, count: number) => {
-    const started = await Promise.all(Array.from({ length: count }, () => startCountingChild(server)));
+    const attach = (child: ChildChannel) => attachCountServer(server, child);
+    const started = await Promise.all(Array.from({ length: count }, () => startCountingChild(attach)));
     children.push(...started);
     return started;
   };

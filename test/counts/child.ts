@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { attachCountServer, type CountServer } from '../../src/platform/count-server.ts';
+import type { ChildChannel } from '../../src/platform/count-server.ts';
 
 const MAIN = join(import.meta.dirname, 'child-main.ts');
 
@@ -32,9 +32,10 @@ export interface CountingChild {
   kill(): Promise<void>;
 }
 
-export async function startCountingChild(server: CountServer): Promise<CountingChild> {
+/** @param attach lets the process count here. */
+export async function startCountingChild(attach: (child: ChildChannel) => void): Promise<CountingChild> {
   const child = fork(MAIN, { execArgv: ['--disable-warning=ExperimentalWarning'] });
-  attachCountServer(server, child);
+  attach(child);
   await done(child);
   const order = async (act: Order['act'], rest: Partial<Order> = {}): Promise<number[]> => {
     const message: Order = { type: 'order', act, key: '', times: 0, limit: 0, ...rest };
