@@ -3,10 +3,13 @@ import { createContainer } from '../../src/main/container.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { counterFactory } from '../../src/platform/counters.ts';
 
-/** Node whose counts are stored in the database or only in memory. It sends its port to the parent. */
+/** Node whose counts are stored in the database, only in memory, or in the parent. It sends its port to the parent. */
 const [databaseUrl = '', dataDir = '', counts] = process.argv.slice(2);
 const config = loadConfig({ PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent' });
-const container = await createContainer({ config, databaseUrl, secretKey: Buffer.alloc(32), name: 'bench' });
+const container = await createContainer({
+  ...{ config, databaseUrl, secretKey: Buffer.alloc(32), name: 'bench' },
+  ...(counts === 'tree' ? { parent: process } : {}),
+});
 const inMemory = counterFactory(null, () => container.clock.ms());
 const requestCounts = {
   perMinute: inMemory({ name: 'minute', window: 60, withoutStore: 'open' }),
