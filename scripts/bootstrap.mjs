@@ -31,13 +31,16 @@ const COMMANDS = {
   dev: { script: 'scripts/dev.ts', needs: ['dev', 'ffmpeg', 'rooms'] },
   test: {
     script: 'scripts/run-tests.ts',
-    needs: ['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'obs', 'peers', 'web', 'server'],
+    needs: [
+      ...['dev', 'ffmpeg', 'rooms', 'chromium', 'store', 'rtmp', 'turn', 'obs', 'balancer', 'peers', 'web'],
+      'server',
+    ],
   },
   check: { script: 'scripts/check.ts', needs: ['dev'] },
   demo: { script: 'scripts/demo.ts', needs: ['dev', 'ffmpeg', 'rooms', 'web', 'server'] },
   cluster: {
     script: 'scripts/cluster.ts',
-    needs: ['dev', 'ffmpeg', 'rooms', 'store', 'cluster', 'peers', 'web', 'server'],
+    needs: ['dev', 'ffmpeg', 'rooms', 'store', 'balancer', 'peers', 'web', 'server'],
   },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web', 'server'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
@@ -66,7 +69,7 @@ function main([name = '', ...args]) {
   if (needs('store')) ensureCounterStore();
   if (needs('rtmp')) ensureRtmpServer();
   if (needs('turn') && args.includes('--full')) ensureTurnServer();
-  if (needs('cluster')) ensureLoadBalancer();
+  if (needs('balancer') && (name === 'cluster' || args.includes('--full'))) ensureLoadBalancer();
   if (needs('obs') && args.includes('--full')) ensureObs();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('load')) ensureLoadGenerator();

@@ -44,6 +44,8 @@ export interface Load {
   /** Path of a stream, for single reads. */
   streamPath: string;
   viewers: readonly Viewer[];
+  /** Concurrent API clients. */
+  clients: number;
   /** Returns the requests of API clients that ended in a period. */
   apiSamples(period: Period): Sample[];
   /** Returns the requests of viewers that ended in a period. */
@@ -92,6 +94,7 @@ export async function startLoad(cluster: Cluster, sink: HttpsSink): Promise<Load
     sources.flatMap(({ samples }) => samples.filter(({ atMs }) => atMs >= fromMs && atMs <= toMs));
   return {
     ...{ headers, streamPath, viewers, stop },
+    clients: READERS + WRITERS,
     apiSamples: (period) => within([...readers, ...writers], period),
     viewerSamples: (period) => within(viewers, period),
     webhookSilenceMs: (period) => longestGapMs(sink, period),

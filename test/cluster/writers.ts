@@ -20,11 +20,12 @@ export function startWriter(api: string, headers: Record<string, string>): Write
   const acknowledged = new Set<string>();
   let isStopped = false;
   const write = async () => {
-    const title = `${TITLE} ${randomUUID()}`;
+    const key = randomUUID();
+    const title = `${TITLE} ${key}`;
     while (!isStopped) {
       const response = await sample(`${api}/streams`, {
         method: 'POST',
-        headers: { ...headers, 'idempotency-key': title },
+        headers: { ...headers, 'idempotency-key': key },
         body: { title },
       });
       samples.push(response.sample);

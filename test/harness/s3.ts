@@ -28,13 +28,19 @@ export interface TestS3 {
   close(): Promise<void>;
 }
 
-/** @returns null where the server program was not built: skip with `NO_S3`. */
-export async function startS3(): Promise<TestS3 | null> {
+/** Reports whether the server program was built. */
+export function hasS3(): boolean {
   try {
     accessSync(PROGRAM, constants.X_OK);
+    return true;
   } catch {
-    return null;
+    return false;
   }
+}
+
+/** @returns null where the server program was not built: skip with `NO_S3`. */
+export async function startS3(): Promise<TestS3 | null> {
+  if (!hasS3()) return null;
   const folder = await mkdtemp(join(tmpdir(), 'marquee-s3-'));
   const bucket = 'videos';
   await mkdir(join(folder, 'data', bucket), { recursive: true });
