@@ -3,7 +3,7 @@
  * without dependencies. It installs missing dependencies and hands over to Node 26 from node_modules. If
  * nothing is missing, it only compares stamps.
  *
- *   node scripts/bootstrap.mjs dev|test|check|demo|cluster|bench|generate|create-feature|readme-image [arguments]
+ *   node scripts/bootstrap.mjs dev|test|check|demo|cluster|test-upgrade|bench|generate|create-feature|readme-image [arguments]
  *   node scripts/bootstrap.mjs start      prints the command that scripts/start.sh runs
  */
 
@@ -42,6 +42,10 @@ const COMMANDS = {
     script: 'scripts/cluster.ts',
     needs: ['dev', 'ffmpeg', 'rooms', 'store', 'balancer', 'peers', 'web', 'server'],
   },
+  'test-upgrade': {
+    script: 'scripts/test-upgrade.ts',
+    needs: ['dev', 'ffmpeg', 'rooms', 'store', 'balancer', 'peers', 'web', 'server'],
+  },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web', 'server'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
   'create-feature': { script: 'scripts/create-feature.ts', needs: ['dev'] },
@@ -69,7 +73,7 @@ function main([name = '', ...args]) {
   if (needs('store')) ensureCounterStore();
   if (needs('rtmp')) ensureRtmpServer();
   if (needs('turn') && args.includes('--full')) ensureTurnServer();
-  if (needs('balancer') && (name === 'cluster' || args.includes('--full'))) ensureLoadBalancer();
+  if (needs('balancer') && (name !== 'test' || args.includes('--full'))) ensureLoadBalancer();
   if (needs('obs') && args.includes('--full')) ensureObs();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('load')) ensureLoadGenerator();

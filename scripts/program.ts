@@ -29,20 +29,22 @@ interface ProgramOptions {
   isPatient?: boolean;
   /** Receives the output, which is printed as well. */
   onOutput?: (text: string) => void;
+  /** Default: the root of the checkout. */
+  cwd?: string;
 }
 
 /**
- * Runs a program in the root of the checkout.
+ * Runs a program, in the root of the checkout by default.
  *
  * @returns why it failed, or null.
  */
 export function runProgram(
   [program = '', ...args]: string[],
-  { timeoutMs, isPatient = false, onOutput }: ProgramOptions,
+  { timeoutMs, isPatient = false, onOutput, cwd = ROOT }: ProgramOptions,
 ): Promise<string | null> {
   return new Promise((resolve) => {
     const output = isPatient || onOutput !== undefined ? 'pipe' : 'inherit';
-    const child = spawn(program, args, { cwd: ROOT, stdio: ['ignore', output, 'inherit'] });
+    const child = spawn(program, args, { cwd, stdio: ['ignore', output, 'inherit'] });
     running.add(child);
     if (isPatient && child.pid !== undefined)
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);

@@ -75,7 +75,10 @@ async function assemble({ options, folder, parts, close }: Assembly): Promise<Cl
   const ports = { http: await freePort(), rtmp: await freePort() };
   const url = `http://127.0.0.1:${ports.http}`;
   const rtmpUrl = `rtmp://127.0.0.1:${ports.rtmp}/live`;
-  const postgres = add(options.database ?? (await startClusterPostgres(join(folder, 'database'))));
+  const { root, database } = options;
+  const postgres = add(
+    database ?? (await startClusterPostgres(join(folder, 'database'), root !== undefined)),
+  );
   const { settings, missing } = await startServices(add, url);
   const secrets = { DATABASE_URL: postgres.url, SECRET_KEY: randomBytes(32).toString('hex') };
   const environment = {
@@ -96,7 +99,7 @@ async function assemble({ options, folder, parts, close }: Assembly): Promise<Cl
       if (settings.S3_BUCKET === undefined) await shareMedia(folder, dataDir);
       // Without a load balancer, the first node has its ports.
       const own = !isBalanced && index === 1 ? ports : { http: await freePort(), rtmp: await freePort() };
-      const node = await createNode({ name, role, dataDir, environment, root: options.root, ports: own });
+      const node = await createNode({ name, role, dataDir, environment, root, ports: own });
       nodes.push(add(node));
       // The first one migrates and creates the owner.
       await node.start();
@@ -114,7 +117,7 @@ async function assemble({ options, folder, parts, close }: Assembly): Promise<Cl
     api: `${url}/api/v1`,
     databaseUrl: postgres.url,
     parts: new Map(parts.map((part) => [part.name, part])),
-    createKey: () => createKey(secrets, join(folder, 'api-1')),
+    createKey: () => createKey({ ...environment, DATA_DIR: join(folder, 'api-1') }, root),
   };
 }
 
@@ -164,10 +167,11 @@ async function shareMedia(folder: string, dataDir: string): Promise<void> {
   await symlink(join(folder, 'media'), join(dataDir, 'media'));
 }
 
-async function createKey(environment: Record<string, string>, dataDir: string): Promise<string> {
+async function createKey(environment: Record<string, string>, root: string | undefined): Promise<string> {
+  const program = root === undefined ? serverProgram('cli') : join(root, 'src/main/cli.ts');
   const args = `key create --account ${OWNER_EMAIL} --scope FULL_ACCESS --rate-limit 2000000000 --json`;
-  const { stdout } = await promisify(execFile)(process.execPath, [serverProgram('cli'), ...args.split(' ')], {
-    env: { ...process.env, ...environment, DATA_DIR: dataDir },
+  const { stdout } = await promisify(execFile)(process.execPath, [program, ...args.split(' ')], {
+    env: { ...process.env, ...environment },
   });
   const made: unknown = JSON.parse(stdout);
   if (typeof made !== 'object' || made === null || !('key' in made)) throw new Error('no key was created');

@@ -8,15 +8,16 @@ import { freePort } from '../harness/platform.ts';
 import { childrenOf } from '../harness/processes.ts';
 import type { Part } from './part.ts';
 
-/** Separate migrated PostgreSQL server whose port does not change. */
+/** Separate PostgreSQL server whose port does not change. */
 export interface ClusterPostgres extends Part {
   url: string;
   freeze(): void;
   thaw(): void;
 }
 
-export async function startClusterPostgres(dataDir: string): Promise<ClusterPostgres> {
-  await seedCluster(dataDir);
+/** @param isEmpty whether the first node migrates the database. */
+export async function startClusterPostgres(dataDir: string, isEmpty: boolean): Promise<ClusterPostgres> {
+  if (!isEmpty) await seedCluster(dataDir);
   const port = await freePort();
   const open = () =>
     startEmbeddedPostgres({

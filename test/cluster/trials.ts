@@ -42,13 +42,40 @@ export interface Cost {
 export async function runTrial(cluster: Cluster, load: Load, trial: Trial): Promise<Cost> {
   const { part, how, seconds } = trial;
   const name = `${part.name} ${how === 'kill' ? 'killed' : 'frozen'} ${seconds} s`;
+  return measure({ cluster, load, part, name }, async () => {
+    if (how === 'kill') await part.kill();
+    else part.freeze?.();
+    await sleep(seconds * 1000);
+    return returnPart(cluster, load, trial);
+  });
+}
+
+/** Replaces the program of a node under load by that of this checkout. */
+export async function runReplacement(cluster: Cluster, load: Load, node: ClusterNode): Promise<Cost> {
+  return measure({ cluster, load, part: node, name: `${node.name} replaced` }, async () => {
+    await node.stop();
+    const begunMs = performance.now();
+    await node.startFrom(undefined);
+    return performance.now() - begunMs;
+  });
+}
+
+interface Measurement {
+  cluster: Cluster;
+  load: Load;
+  part: Part;
+  name: string;
+}
+
+/** @param work returns the time until ready. */
+async function measure(
+  { cluster, load, part, name }: Measurement,
+  work: () => Promise<number>,
+): Promise<Cost> {
   const others = cluster.nodes.filter((node) => node.name !== part.name);
   const before = others.map((node) => ({ node, pids: String(node.pids()) }));
   const fromMs = performance.now();
-  if (how === 'kill') await part.kill();
-  else part.freeze?.();
-  await sleep(seconds * 1000);
-  const readyMs = await returnPart(cluster, load, trial);
+  const readyMs = await work();
   await sleep(SETTLE_MS);
   await untilAllWatch(load);
   const restarted = before.filter(({ node, pids }) => String(node.pids()) !== pids);
