@@ -5,6 +5,7 @@
 import { parseArgs } from 'node:util';
 import { type Cluster, startCluster } from '../test/cluster/cluster.ts';
 import { type Load, startLoad } from '../test/cluster/load.ts';
+import { patroniUnavailableReason, startPatroni } from '../test/cluster/patroni.ts';
 import { costTable, resultLines } from '../test/cluster/table.ts';
 import { type Cost, runDrain, runTrial, type Trial } from '../test/cluster/trials.ts';
 import { startHttpsSink } from '../test/harness/https-sink.ts';
@@ -15,6 +16,7 @@ const USAGE = `Usage: npm run cluster -- [options]
   --kills            kill each part in turn, print the costs, and exit
   --only NAMES       only these parts, comma-separated: postgres, redis, s3, haproxy, api-1, worker-2, media-1, …
   --seconds N        how long each part is away (default 10)
+  --patroni          use two PostgreSQL servers managed by Patroni; a kill ends the primary
   --no-load          start the cluster without the demo load
 `;
 
@@ -24,6 +26,7 @@ const { values } = parseArgs({
     kills: { type: 'boolean' },
     only: { type: 'string' },
     seconds: { type: 'string', default: '10' },
+    patroni: { type: 'boolean' },
     'no-load': { type: 'boolean' },
   },
 });
@@ -82,8 +85,11 @@ function untilStopped(): Promise<void> {
 
 async function main(): Promise<void> {
   if (values.help === true) return print(USAGE);
+  const lack = values.patroni === true ? patroniUnavailableReason() : null;
+  if (lack !== null) print(`Skipped   ${lack}`);
   const sink = await startHttpsSink();
   const cluster = await startCluster({
+    ...(values.patroni === true && lack === null ? { database: await startPatroni() } : {}),
     environment: { WEBHOOK_ALLOW_PRIVATE: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: sink.ca.file },
   });
   try {

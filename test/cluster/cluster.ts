@@ -8,7 +8,7 @@ import { freePort, OWNER_EMAIL, serverProgram } from '../harness/platform.ts';
 import { NO_REDIS, redisProgram, startTestRedis } from '../harness/redis.ts';
 import { NO_S3, startS3 } from '../harness/s3.ts';
 import { livekitUnavailableReason, startLivekit } from '../rooms/livekit.ts';
-import { hasHaproxy, NO_HAPROXY, startHaproxy } from './haproxy.ts';
+import { frontSections, hasHaproxy, NO_HAPROXY, startHaproxy } from './haproxy.ts';
 import { type ClusterNode, createNode, type Role } from './node.ts';
 import type { Part } from './part.ts';
 import { startClusterPostgres } from './postgres.ts';
@@ -106,12 +106,13 @@ async function assemble({ options, folder, parts, close }: Assembly): Promise<Cl
     }
   }
   const nodesOf = (role: Role) => nodes.filter((node) => node.role === role);
-  const servers = {
-    api: nodesOf('api').map(({ name, port }) => ({ name, port })),
-    media: nodesOf('media').map(({ name, rtmpPort }) => ({ name, port: rtmpPort })),
-  };
-  if (isBalanced) add(await startHaproxy({ folder, ports, servers }));
-  else missing.push(NO_HAPROXY);
+  if (isBalanced) {
+    const api = nodesOf('api').map(({ name, port }) => ({ name, port }));
+    const media = nodesOf('media').map(({ name, rtmpPort }) => ({ name, port: rtmpPort }));
+    const sections = frontSections({ ports, api, media });
+    const file = join(folder, 'haproxy.cfg');
+    add(await startHaproxy({ name: 'haproxy', file, sections, port: ports.http }));
+  } else missing.push(NO_HAPROXY);
   return {
     ...{ url, rtmpUrl, postgres, nodes, nodesOf, missing, close },
     api: `${url}/api/v1`,

@@ -1,13 +1,61 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { connect } from 'node:net';
 import { waitFor } from '../harness/wait-for.ts';
 import type { Part } from './part.ts';
 
-interface Ports {
-  http: number;
-  rtmp: number;
+/** The reason that a skipped part shows. */
+export const NO_HAPROXY = 'no load balancer: haproxy is not installed';
+
+export const hasHaproxy = (): boolean => spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
+
+interface ProxyOptions {
+  name: string;
+  /** Path of its configuration file, which is written. */
+  file: string;
+  /** Sections after the defaults. */
+  sections: string;
+  /** One of its ports. */
+  port: number;
+}
+
+const DEFAULTS = `
+defaults
+  timeout connect 2s
+  timeout check 1s
+  default-server inter 500ms fall 2 rise 1
+  option redispatch
+  retries 3
+`;
+
+/** Starts a load balancer. */
+export async function startHaproxy({ name, file, sections, port }: ProxyOptions): Promise<Part> {
+  await writeFile(file, DEFAULTS + sections);
+  let child: ChildProcess | null = null;
+  const proxy: Part = {
+    name,
+    async start() {
+      child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
+      await waitFor(() => accepts(port), { message: 'HAProxy' });
+    },
+    async kill() {
+      const ended = child === null ? null : once(child, 'exit');
+      child?.kill('SIGKILL');
+      await ended;
+      child = null;
+    },
+    close: () => proxy.kill(),
+  };
+  await proxy.start();
+  return proxy;
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true));
+    socket.on('error', () => resolve(false)).on('connect', () => socket.destroy());
+  });
 }
 
 interface Server {
@@ -15,28 +63,17 @@ interface Server {
   port: number;
 }
 
-interface Servers {
+interface Front {
+  ports: { http: number; rtmp: number };
   api: readonly Server[];
   media: readonly Server[];
 }
 
-/** The reason that a skipped part shows. */
-export const NO_HAPROXY = 'no load balancer: haproxy is not installed';
-
-export const hasHaproxy = (): boolean => spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
-
-/** Returns the configuration that docs/guides/operations.md#load-balancer recommends. */
-function configuration(ports: Ports, { api, media }: Servers): string {
+/** Returns the sections that docs/guides/operations.md#load-balancer recommends. */
+export function frontSections({ ports, api, media }: Front): string {
   const list = (servers: readonly Server[], options: string) =>
     servers.map(({ name, port }) => `  server ${name} 127.0.0.1:${port} check ${options}`).join('\n');
   return `
-defaults
-  timeout connect 2s
-  timeout check 1s
-  default-server inter 500ms fall 2 rise 1
-  option redispatch
-  retries 3
-
 listen http
   mode http
   bind 127.0.0.1:${ports.http}
@@ -58,34 +95,4 @@ listen rtmp
   balance leastconn
 ${list(media, 'on-marked-down shutdown-sessions')}
 `;
-}
-
-interface ProxyOptions {
-  folder: string;
-  ports: Ports;
-  servers: Servers;
-}
-
-/** Starts the load balancer of the cluster. */
-export async function startHaproxy({ folder, ports, servers }: ProxyOptions): Promise<Part> {
-  const file = join(folder, 'haproxy.cfg');
-  await writeFile(file, configuration(ports, servers));
-  let child: ChildProcess | null = null;
-  const proxy: Part = {
-    name: 'haproxy',
-    async start() {
-      child = spawn('haproxy', ['-db', '-f', file], { stdio: 'ignore' });
-      const url = `http://127.0.0.1:${ports.http}/healthz`;
-      await waitFor(async () => (await fetch(url)).status > 0, { message: 'HAProxy' });
-    },
-    async kill() {
-      const ended = child === null ? null : once(child, 'exit');
-      child?.kill('SIGKILL');
-      await ended;
-      child = null;
-    },
-    close: () => proxy.kill(),
-  };
-  await proxy.start();
-  return proxy;
 }

@@ -29,17 +29,7 @@ export async function startClusterPostgres(dataDir: string, isEmpty: boolean): P
   let server = await open();
   const url = new URL(server.url);
   url.port = String(port);
-  const signal = (name: NodeJS.Signals) => {
-    const [line] = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n', 1);
-    const postmaster = Number(line);
-    for (const pid of [postmaster, ...childrenOf(postmaster, '')]) {
-      try {
-        process.kill(pid, name);
-      } catch {
-        // A session that has ended since.
-      }
-    }
-  };
+  const signal = (name: NodeJS.Signals) => signalPostgres(join(dataDir, 'postgres'), name);
   return {
     name: 'postgres',
     url: url.href,
@@ -57,4 +47,17 @@ export async function startClusterPostgres(dataDir: string, isEmpty: boolean): P
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Sends a signal to the server of a cluster and all of its sessions. */
+export function signalPostgres(cluster: string, signal: NodeJS.Signals): void {
+  const [line] = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n', 1);
+  const postmaster = Number(line);
+  for (const pid of [postmaster, ...childrenOf(postmaster, '')]) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // A session that has ended since.
+    }
+  }
 }
