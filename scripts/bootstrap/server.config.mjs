@@ -30,6 +30,7 @@ export default {
       input: {
         start: source('main/start'),
         media: source('main/media'),
+        role: source('main/processes/role'),
         sender: source('main/sender'),
         cli: source('main/cli'),
         'parse-calendar-worker': source('features/booking/calendars/parse-calendar-worker'),

@@ -9,7 +9,7 @@ const SECTIONS: ReadonlyMap<string, string> = new Map(
     SECRET_KEY: 'Security and logging',
     ANALYTICS_RAW_DAYS: 'Analytics',
     SMTP_URL: 'Email and registration',
-    METRICS_PORT: 'Metrics',
+    METRICS_HOST: 'Metrics',
     RTMP_PORT: 'Ingest and live streaming',
     FFMPEG_PATH: 'Video processing',
     ROOMS_ENGINE: 'Rooms and WebRTC',

@@ -90,7 +90,7 @@ export interface BuiltApi {
   app: FastifyInstance;
   routes: Route[];
   /** @param held the port; null listens on the one of the configuration. */
-  open(held: HeldPort | null): Promise<void>;
+  open(held: Pick<HeldPort, 'giveTo'> | null): Promise<void>;
   drain(): Promise<void>;
 }
 

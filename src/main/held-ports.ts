@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../platform/config.ts';
+import type { Config, SocketName } from '../platform/config.ts';
 import { nodePortOf } from './media-node.ts';
 
 /** Time for another process of ours to release its port after losing its parent. */
@@ -44,42 +44,52 @@ export interface MediaPorts {
  * Listens on every port of the configuration, always in the same order: of two concurrent starts the first
  * one gets all.
  *
- * @param options `onHeld` gets each port as soon as it listens.
+ * @param options `onHeld` gets each port as soon as it listens; `inherited` has the file descriptors of ports that
+ *   listen already.
  * @throws the listener's error (EADDRINUSE, EACCES).
  */
 export async function holdPorts(
-  { ROLES, HOST, PORT, METRICS_PORT, ...media }: Config,
-  { hasCertificate, onHeld }: { hasCertificate: boolean; onHeld: (port: HeldPort) => void },
+  { ROLES, HOST, PORT, METRICS_HOST, METRICS_PORT, ...media }: Config,
+  { hasCertificate, inherited, onHeld }: HoldOptions,
 ): Promise<HeldPorts> {
-  const hold = async (port: number, host: string, patienceMs = PORT_RELEASE_MS) => {
-    const one = await holdPort(port, host, patienceMs);
+  const hold = async (name: SocketName | null, port: number, host: string, patienceMs = PORT_RELEASE_MS) => {
+    const fd = name === null ? undefined : inherited.get(name);
+    const one = await holdPort(fd === undefined ? { port, host } : { fd }, patienceMs);
     onHeld(one);
     return one;
   };
-  const api = ROLES.includes('api') ? await hold(PORT, HOST) : null;
+  const api = ROLES.includes('api') ? await hold('api', PORT, HOST) : null;
   const holdNodePorts = async () => {
     const held: HeldPort[] = [];
     for (let index = 0; index < media.MEDIA_PROCESSES; index += 1)
-      held.push(await hold(nodePortOf(media, index), media.MEDIA_HOST));
+      held.push(await hold(index === 0 ? 'media' : null, nodePortOf(media, index), media.MEDIA_HOST));
     return held;
   };
   const mediaPorts = ROLES.includes('media')
     ? {
-        rtmp: await hold(media.RTMP_PORT, HOST),
-        rtmps: hasCertificate ? await hold(media.RTMPS_PORT, HOST) : null,
+        rtmp: await hold('rtmp', media.RTMP_PORT, HOST),
+        rtmps: hasCertificate ? await hold('rtmps', media.RTMPS_PORT, HOST) : null,
         nodes: await holdNodePorts(),
       }
     : null;
+  const holdMetrics = (port: number, patienceMs?: number) => hold('metrics', port, METRICS_HOST, patienceMs);
   const metrics =
     METRICS_PORT === undefined
-      ? await hold(DEFAULT_METRICS_PORT, LOOPBACK, 0).catch(() => hold(0, LOOPBACK))
-      : await hold(METRICS_PORT, LOOPBACK);
+      ? await holdMetrics(DEFAULT_METRICS_PORT, 0).catch(() => holdMetrics(0))
+      : await holdMetrics(METRICS_PORT);
   return { api, metrics, media: mediaPorts };
 }
 
-const LOOPBACK = '127.0.0.1';
+interface HoldOptions {
+  hasCertificate: boolean;
+  inherited: ReadonlyMap<SocketName, number>;
+  onHeld(port: HeldPort): void;
+}
 
-async function holdPort(port: number, host: string, patienceMs: number): Promise<HeldPort> {
+/** Where to listen: an address, or the file descriptor of a socket that listens already. */
+type ListenTarget = { port: number; host: string } | { fd: number };
+
+async function holdPort(target: ListenTarget, patienceMs: number): Promise<HeldPort> {
   const waiting: Socket[] = [];
   let accept = (socket: Socket): void => {
     if (waiting.length < MAX_WAITING) waiting.push(socket);
@@ -88,10 +98,10 @@ async function holdPort(port: number, host: string, patienceMs: number): Promise
   const holder = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) =>
     accept(socket),
   );
-  await listenPatiently(holder, { port, host }, patienceMs);
+  await listenPatiently(holder, target, patienceMs);
   const address = holder.address();
   return {
-    port: typeof address === 'object' && address !== null ? address.port : port,
+    port: typeof address === 'object' && address !== null ? address.port : 0,
     handle: Reflect.get(holder, '_handle'),
     async giveTo(server) {
       server.listen(holder);
@@ -112,15 +122,11 @@ async function holdPort(port: number, host: string, patienceMs: number): Promise
   };
 }
 
-async function listenPatiently(
-  server: Server,
-  address: { port: number; host: string },
-  patienceMs: number,
-): Promise<void> {
+async function listenPatiently(server: Server, target: ListenTarget, patienceMs: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     try {
-      server.listen(address);
+      server.listen(target);
       await once(server, 'listening');
       return;
     } catch (error) {

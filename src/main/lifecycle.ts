@@ -1,5 +1,15 @@
 import type { FeatureModule, Service } from '../features/module.ts';
 
+/** Cleanup functions, run in reverse order, so that nothing is closed under what still needs it. */
+export type Closers = (() => Promise<void> | void)[];
+
+/** What the probes of this node report. */
+export interface NodeState {
+  /** All roles run. */
+  isStarted: boolean;
+  isStopping: boolean;
+}
+
 export function startServices(modules: readonly FeatureModule[], role: 'api' | 'worker'): Service[] {
   return modules.flatMap(({ services }) => services?.[role]?.() ?? []);
 }

@@ -53,6 +53,8 @@ export interface Settings {
    * process counts alone.
    */
   parent?: ParentChannel;
+  /** Folder for temporary files of this process. Default: one below `DATA_DIR/tmp`. */
+  scratchDir?: string;
   /** Default: the system's. */
   clock?: Clock;
   /** Default: made by the configuration. */
@@ -135,7 +137,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     guard,
     hardware: createHardwareCheck(config, { clock, log, guard }),
     encoderThreads: encoderThreads(config),
-    scratchDir: join(config.DATA_DIR, 'tmp', newUuid()),
+    scratchDir: settings.scratchDir ?? join(config.DATA_DIR, 'tmp', newUuid()),
     platformHosts: [new URL(config.PUBLIC_URL).hostname, ...config.PLATFORM_HOSTS],
   };
   return {

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, loadConfig } from '../platform/config.ts';
+import { type Config, ConfigError, inheritedSockets, loadConfig } from '../platform/config.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../platform/db/embedded.ts';
 import { acquireInstanceLock } from '../platform/instance-lock.ts';
 import { createLogger } from '../platform/logger.ts';
@@ -6,17 +6,19 @@ import { loadSecretKey } from '../platform/secrets.ts';
 import { readCertificate } from './certificate.ts';
 import { describeStartupError } from './describe-error.ts';
 import { holdPorts } from './held-ports.ts';
+import type { Closers, NodeState } from './lifecycle.ts';
 import { launchMedia } from './media-process.ts';
 import { onParentExit, parentsOf, signalReady } from './parent-watch.ts';
+import { hasSeveralProcesses } from './processes/counts.ts';
 
-/** Undone in reverse order, so that nothing is closed under what still needs it. */
-const closers: (() => Promise<void> | void)[] = [];
+const closers: Closers = [];
+const state: NodeState = { isStarted: false, isStopping: false };
 const STOP_MS = 25_000;
-let ending = false;
+let roll: (() => Promise<void>) | null = null;
 
 async function shutdown(exitCode: number): Promise<void> {
-  if (ending) return;
-  ending = true;
+  if (state.isStopping) return;
+  state.isStopping = true;
   setTimeout(() => process.exit(1), STOP_MS).unref();
   let code = exitCode;
   for (const close of closers.reverse()) {
@@ -59,6 +61,7 @@ async function start(): Promise<void> {
   const hasCertificate = config.ROLES.includes('media') && (await readCertificate(config)) !== null;
   const ports = await holdPorts(config, {
     hasCertificate,
+    inherited: inheritedSockets(),
     onHeld: (port) => closers.push(() => port.close()),
   });
   const server = openDatabaseServer(config);
@@ -68,18 +71,33 @@ async function start(): Promise<void> {
       ? null
       : launchMedia({ log, config, ports: ports.media, onFatal: (message) => void fail(message) });
   if (media !== null) closers.push(() => media.stop());
-  const [{ runPlatform }, databaseUrl, secretKey, rooms] = await Promise.all([
-    import('./platform.ts'),
+  const findings = Promise.all([
     server,
     loadSecretKey(config),
     import('../media/rooms/engine-selection.ts').then(({ selectRoomEngine }) => selectRoomEngine(config)),
-  ]);
-  await runPlatform({ config, databaseUrl, secretKey, rooms, media, ports, closers });
+  ]).then(([databaseUrl, secretKey, rooms]) => ({ databaseUrl, secretKey, rooms }));
+  // Awaited below; a failure before that is no unhandled one.
+  findings.catch(() => {});
+  const node = { config, media, ports, closers, state };
+  if (hasSeveralProcesses(config)) {
+    const { runTree } = await import('./processes/tree.ts');
+    const tree = await runTree({ ...node, findings, onFatal: (message) => void fail(message) });
+    roll = tree.roll;
+  } else {
+    const [{ runPlatform }, found] = await Promise.all([import('./platform.ts'), findings]);
+    await runPlatform({ ...node, ...found });
+  }
 }
 
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   process.on(signal, () => void shutdown(0));
 }
+process.on('SIGUSR2', () => {
+  if (roll !== null) return void roll();
+  process.stderr.write(
+    'marquee: SIGUSR2 is ignored: processes are replaced one by one once several run (API_PROCESSES, WORKER_PROCESSES)\n',
+  );
+});
 const args = process.argv.slice(2);
 const parents = parentsOf(args);
 onParentExit(parents, () => void shutdown(0));

@@ -1,12 +1,7 @@
-import { ConfigError, type Key, port, processCount, text, url } from './config-parsers.ts';
+import { ConfigError, type Key, port, text, url } from './config-parsers.ts';
 
 /** The variables of how nodes with the media role are reached, for the table of all. */
 export const MEDIA_KEYS = {
-  MEDIA_PROCESSES: processCount(
-    'Processes of the media role, which share the broadcasts of this machine. See `docs/guides/operations.md`.',
-    4,
-    8,
-  ),
   RTMPS_PORT: port('RTMPS port, open if `TLS_CERT_FILE` and `TLS_KEY_FILE` are set.', 1936),
   RTMPS_URL: url(
     'Public RTMPS URL for encoders. Default, with a certificate: the host of `PUBLIC_URL`, `RTMPS_PORT`, `/live`.',
@@ -54,7 +49,6 @@ export function readMedia(read: Read, publicUrl: string) {
   }
   return {
     ...readRtmps(read, publicUrl),
-    MEDIA_PROCESSES: read('MEDIA_PROCESSES', MEDIA_KEYS.MEDIA_PROCESSES) ?? 1,
     MEDIA_HOST: host,
     MEDIA_PORT: read('MEDIA_PORT', MEDIA_KEYS.MEDIA_PORT) ?? 0,
     MEDIA_URL: address,

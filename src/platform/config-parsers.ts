@@ -4,6 +4,8 @@ import { toHostname } from '../kernel/hostname.ts';
 import { PLAN_NAMES, type Plan } from '../kernel/plans.ts';
 import type { DiskReserve } from './disk.ts';
 
+const MAX_PROCESSES = 64;
+
 /** A bad value: one line that names the key. */
 export class ConfigError extends Error {}
 
@@ -34,15 +36,19 @@ export function integer(description: string, fallback: number, min: number, max:
   };
 }
 
-/** A number of processes; `auto` is the number of CPU cores divided by `divisor`, from 1 to `max`. */
-export function processCount(description: string, divisor: number, max: number): Key<number> {
-  const { parse } = integer('', 1, 1, 64);
+/** A number of processes, or `auto`: a share of the cores of this machine. */
+export function processes(description: string, auto: { coresEach: number; max: number }): Key<number> {
+  const automatic = () =>
+    Math.max(1, Math.min(auto.max, Math.floor(availableParallelism() / auto.coresEach)));
   return {
-    description: `${description} A number, or \`auto\`: CPU cores / ${divisor}, at most ${max}.`,
+    description,
     fallback: '1',
     parse: (value) => {
-      if (value !== 'auto') return parse(value);
-      return Math.min(max, Math.max(1, Math.floor(availableParallelism() / divisor)));
+      if (value === 'auto') return automatic();
+      if (!/^\d+$/.test(value) || Number(value) < 1 || Number(value) > MAX_PROCESSES) {
+        throw new Error(`must be auto, or a whole number from 1 to ${MAX_PROCESSES}`);
+      }
+      return Number(value);
     },
   };
 }

@@ -32,6 +32,7 @@ import {
   trustProxy,
   url,
 } from './config-parsers.ts';
+import { PROCESS_KEYS, readProcesses, readSockets } from './config-processes.ts';
 import { ROOM_KEYS, type RoomConfig, type RoomKeys, readRooms } from './config-rooms.ts';
 import { readVideo, VIDEO_KEYS } from './config-video.ts';
 import { readWebhooks, WEBHOOK_KEYS } from './config-webhooks.ts';
@@ -39,6 +40,7 @@ import type { DiskReserve } from './disk.ts';
 
 export type { RegistrationMode, TrustProxy } from './config-parsers.ts';
 export { ConfigError } from './config-parsers.ts';
+export type { SocketName } from './config-processes.ts';
 export type { RoomConfig } from './config-rooms.ts';
 
 /** Every variable the program reads, in the order of docs/configuration.md. */
@@ -91,6 +93,7 @@ export const KEYS = {
     ['redis:', 'rediss:'],
   ),
   ROLES: roles,
+  ...PROCESS_KEYS,
   SECRET_KEY: secretKey,
   SECRET_KEY_FILE: text('File that contains the secret key, to store it outside `DATA_DIR`; it must exist.'),
   TRUST_PROXY: trustProxy,
@@ -116,8 +119,12 @@ export const KEYS = {
     'FREE',
   ),
   ...PEOPLE_KEYS,
+  METRICS_HOST: text('Address the metrics port binds.', '127.0.0.1'),
   METRICS_PORT: {
-    ...port('Port for Prometheus metrics on 127.0.0.1. Default 9464, or a free port if it is in use.', 9464),
+    ...port(
+      'Port for Prometheus metrics, `/healthz` and `/readyz`. Default 9464, or a free port if it is in use.',
+      9464,
+    ),
     fallback: null,
   },
   RTMP_PORT: port('RTMP port for encoders.', 1935),
@@ -304,12 +311,14 @@ export function loadConfig(environment: Environment = process.env): Config {
     DATABASE_DEADLINE_MS: get('DATABASE_DEADLINE_MS', KEYS.DATABASE_DEADLINE_MS),
     REDIS_URL: read(environment, 'REDIS_URL', KEYS.REDIS_URL),
     ROLES: get('ROLES', KEYS.ROLES),
+    ...readProcesses(get),
     ...readSecretKey(environment),
     TRUST_PROXY: get('TRUST_PROXY', KEYS.TRUST_PROXY),
     LIVEMODE: get('LIVEMODE', KEYS.LIVEMODE),
     LOG_LEVEL: get('LOG_LEVEL', KEYS.LOG_LEVEL),
     REQUEST_LOG: get('REQUEST_LOG', KEYS.REQUEST_LOG),
     ...readAnalytics(find, get('TRUST_PROXY', KEYS.TRUST_PROXY)),
+    METRICS_HOST: get('METRICS_HOST', KEYS.METRICS_HOST),
     METRICS_PORT: read(environment, 'METRICS_PORT', KEYS.METRICS_PORT),
     SMTP_URL: read(environment, 'SMTP_URL', KEYS.SMTP_URL),
     REGISTRATION: find('REGISTRATION', KEYS.REGISTRATION) ?? (isLoopback(hostname) ? 'open' : 'invite'),
@@ -367,6 +376,11 @@ function readS3(environment: Environment) {
     S3_PREFIX: required(environment, 'S3_PREFIX', KEYS.S3_PREFIX),
     S3_SIGNED_URLS: required(environment, 'S3_SIGNED_URLS', KEYS.S3_SIGNED_URLS),
   };
+}
+
+/** Returns the listening sockets that a service manager passed to this process, with their file descriptors. */
+export function inheritedSockets(environment: Environment = process.env, pid = process.pid) {
+  return readSockets(environment, pid);
 }
 
 /** Returns the environment for our own child processes: that of this process plus additional variables. */

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Metrics of the program, scraped by Prometheus on the internal port. */
@@ -68,6 +68,8 @@ export function createMetrics(): Metrics {
     name: 'marquee_jobs',
     help: 'Waiting and running jobs on all nodes.',
     labelNames: ['queue', 'state'],
+    // Every worker process counts those of all nodes.
+    aggregator: 'max',
     registers,
   });
   const asked = new Counter({
@@ -104,6 +106,7 @@ function watchSums(registry: Registry, seconds: () => number): void {
   new Gauge({
     name,
     help: 'Delay of analytics and usage rollups.',
+    aggregator: 'max',
     registers: [registry],
     collect() {
       this.set(seconds());
@@ -166,16 +169,28 @@ function lossCounters(registers: Registry[]) {
   return { lost, unrecorded, factsLost };
 }
 
-/**
- * Creates the HTTP server of the registry and starts collecting the default metrics of Node and the system:
- * only scraped processes need them.
- */
-export function metricsServer(registry: Registry): Server {
+/** Starts collecting the default metrics of Node and the system: only scraped processes need them. */
+export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix: 'marquee_' });
-  return createServer((_request, response) => {
-    registry.metrics().then(
-      (text) => response.setHeader('Content-Type', registry.contentType).end(text),
+}
+
+/** Creates the HTTP server for the metrics, and for the probes of orchestrators. */
+export function metricsServer(
+  { contentType, metrics }: { contentType: string; metrics(): Promise<string> },
+  isReady: () => boolean,
+): Server {
+  return createServer((request, response) => {
+    if (request.url === '/healthz') return sendStatus(response, true);
+    if (request.url === '/readyz') return sendStatus(response, isReady());
+    metrics().then(
+      (text) => response.setHeader('Content-Type', contentType).end(text),
       () => response.writeHead(500).end(),
     );
   });
+}
+
+function sendStatus(response: ServerResponse, isOk: boolean): void {
+  response
+    .writeHead(isOk ? 200 : 503, { 'Content-Type': 'application/json' })
+    .end(JSON.stringify({ status: isOk ? 'OK' : 'DOWN' }));
 }

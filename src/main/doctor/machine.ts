@@ -142,7 +142,7 @@ async function assertFreePorts(config: Config): Promise<void> {
   const hasCertificate = config.ROLES.includes('media') && (await readCertificate(config)) !== null;
   const held: HeldPort[] = [];
   try {
-    await holdPorts(config, { hasCertificate, onHeld: (port) => held.push(port) });
+    await holdPorts(config, { hasCertificate, inherited: new Map(), onHeld: (port) => held.push(port) });
   } finally {
     for (const port of held) port.close();
   }

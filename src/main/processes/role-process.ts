@@ -1,0 +1,87 @@
+import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
+import type { MetricsSource, ProcessMetrics } from '../../platform/metrics-gathering.ts';
+import { programFile } from '../../platform/root.ts';
+import type { ProcessOrder, ProcessReply } from './messages.ts';
+
+export type { SendHandle } from 'node:child_process';
+
+const ENTRY = programFile('src/main/processes/role');
+/** A process that has not ended by then is killed. */
+const STOP_MS = 30_000;
+
+/** A running process of the tree. */
+export interface RoleProcess extends MetricsSource {
+  /** Resolves when it runs its role; rejects when it ends before. */
+  readonly ready: Promise<void>;
+  /** Resolves with the cause when it has ended. */
+  readonly ended: Promise<string>;
+  isReady(): boolean;
+  send(order: ProcessOrder, handle?: SendHandle): void;
+  /** Lets it finish its work. Resolves when it has ended. */
+  stop(how: 'terminate' | 'retire'): Promise<void>;
+}
+
+/** Starts a process of the tree. It loads its code and waits for its `init`. */
+export function startRoleProcess(
+  name: string,
+  onReply: (reply: ProcessReply, handle: SendHandle) => void,
+): RoleProcess {
+  const child = fork(ENTRY, [name], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    execArgv: process.execArgv,
+  });
+  let refresh = Promise.withResolvers<void>();
+  let metrics: ProcessMetrics = [];
+  const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => {});
+  let isReady = false;
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+  });
+  void ended.then((cause) => {
+    isReady = false;
+    ready.reject(new Error(`${name} ended: ${cause}`));
+    refresh.resolve();
+  });
+  child.on('message', (reply: ProcessReply, handle: SendHandle) => {
+    if (reply.type === 'metrics') {
+      metrics = reply.metrics;
+      refresh.resolve();
+      refresh = Promise.withResolvers();
+      return;
+    }
+    if (reply.type === 'ready') {
+      isReady = true;
+      ready.resolve();
+    }
+    onReply(reply, handle);
+  });
+  const send = (order: ProcessOrder, handle?: SendHandle) => {
+    if (child.connected) child.send(order, handle, () => {});
+  };
+  return {
+    name,
+    ready: ready.promise,
+    ended,
+    isReady: () => isReady,
+    send,
+    refresh() {
+      send({ type: 'metrics' });
+      return refresh.promise;
+    },
+    last: () => metrics,
+    async stop(how) {
+      isReady = false;
+      if (how === 'retire') send({ type: 'retire' });
+      else child.kill('SIGTERM');
+      await endedInTime(child, ended);
+    },
+  };
+}
+
+async function endedInTime(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
+  const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await ended;
+  clearTimeout(kill);
+}
