@@ -1,8 +1,8 @@
 #!/bin/sh
-# supervise.sh PROGRAM [ARGUMENT…]: runs a program in our place. Signals are passed on, its end is our end. When it died
-# without being asked to, it is started again, with growing pauses, once it has said by SIGUSR1 that it is ready: what
-# fails at the first start needs a person, not a loop. It is told whose end is to be its own: `--parents` has our
-# process, and npm where that runs us.
+# supervise.sh PROGRAM [ARGUMENT…]: runs a program and ends with it. Signals are forwarded. A program that died without
+# being asked to is restarted with growing pauses, once it has signaled by SIGUSR1 that it is ready: a failure of the
+# first start needs a person, not a loop. `--parents` has the processes whose end is to be that of the program: this
+# one, and npm where that runs it. Sockets of systemd are those of the program (LISTEN_PID, sd_listen_fds(3)).
 #
 # A shell, because it stays for as long as the platform runs (docs/decisions/startup-and-idle.md#the-supervisor).
 child=
@@ -22,6 +22,7 @@ trap 'stop TERM' TERM
 trap 'stop INT' INT
 trap 'stop HUP' HUP
 trap 'was_ready=yes' USR1
+trap '[ -z "$child" ] || kill -USR2 "$child"' USR2
 
 cause() {
   case $1 in
@@ -39,7 +40,11 @@ cause() {
 
 while :; do
   started=$(date +%s)
-  "$@" "--parents=$parents" &
+  if [ "$LISTEN_PID" = $$ ]; then
+    sh -c 'LISTEN_PID=$$ exec "$@"' sh "$@" "--parents=$parents" &
+  else
+    "$@" "--parents=$parents" &
+  fi
   child=$!
   # A signal that came before there was a program to pass it on to.
   [ -z "$stopping" ] || kill -"$stopping" "$child"

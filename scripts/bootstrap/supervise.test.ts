@@ -24,6 +24,8 @@ before(async () => {
      const args = process.argv.slice(2);
      onParentExit(parentsOf(args), drain);
      setInterval(() => {}, 1000);
+     process.on('SIGUSR2', () => console.log('rolled'));
+     if (process.env.LISTEN_PID === String(process.pid)) console.log('has sockets');
      if (process.env.NEVER_READY === undefined) signalReady(parentsOf(args), args);
      console.log(process.pid);`,
   );
@@ -38,6 +40,8 @@ interface Run {
   /** Process IDs of the programs at the end of the chain, in order. */
   pids: number[];
   errors(): string;
+  /** Other lines of its output. */
+  lines: string[];
 }
 
 async function run(command: string, args: string[], environment: Record<string, string> = {}): Promise<Run> {
@@ -51,11 +55,13 @@ async function run(command: string, args: string[], environment: Record<string, 
     errors += String(text);
   });
   const pids: number[] = [];
+  const lines: string[] = [];
   createInterface({ input: parent.stdout }).on('line', (line) => {
     if (/^\d+$/.test(line)) pids.push(Number(line));
+    else lines.push(line);
   });
   await waitFor(() => pids[0], { message: 'the first start' });
-  return { parent, pids, errors: () => errors };
+  return { parent, pids, errors: () => errors, lines };
 }
 
 const supervise = (environment: Record<string, string> = {}) =>
@@ -93,6 +99,22 @@ test('a program that never was ready is not started again', async () => {
   process.kill(pids[0] ?? -1, 'SIGKILL');
   const [code] = await once(parent, 'exit');
   assert.equal(code, 137);
+});
+
+test('SIGUSR2 is forwarded to the program', async () => {
+  const { parent, pids, lines } = await supervise();
+  parent.kill('SIGUSR2');
+  await waitFor(() => lines.includes('rolled'), { message: 'the signal' });
+  parent.kill('SIGTERM');
+  await drained(pids[0]);
+});
+
+test('sockets of systemd are those of the program', async () => {
+  const command = `LISTEN_PID=$$; export LISTEN_PID; exec sh ${SUPERVISOR} ${process.execPath} ${join(folder, 'program.mjs')}`;
+  const { parent, pids, lines } = await run('sh', ['-c', command]);
+  assert.deepEqual(lines, ['has sockets']);
+  parent.kill('SIGTERM');
+  await drained(pids[0]);
 });
 
 test('the program drains when the supervisor is killed', async () => {

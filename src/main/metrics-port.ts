@@ -15,7 +15,12 @@ export async function openMetrics(
   source: Parameters<typeof metricsServer>[0],
   { log, port, closers, state }: MetricsPortOptions,
 ): Promise<void> {
-  const server = metricsServer(source, () => state.isStarted && !state.isStopping);
+  const server = metricsServer(source, {
+    status() {
+      if (state.isStopping) return 'DRAINING';
+      return state.isStarted ? 'OK' : 'STARTING';
+    },
+  });
   await port.giveTo(server);
   log.info({ address: server.address() }, 'metrics are served');
   closers.push(() => {

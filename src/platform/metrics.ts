@@ -174,23 +174,23 @@ export function collectProcessMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, prefix: 'marquee_' });
 }
 
-/** Creates the HTTP server for the metrics, and for the probes of orchestrators. */
+/** Creates the HTTP server for the metrics, and for the probes of orchestrators: only the status `OK` is ready. */
 export function metricsServer(
-  { contentType, metrics }: { contentType: string; metrics(): Promise<string> },
-  isReady: () => boolean,
+  source: { readonly contentType: string; metrics(): Promise<string> },
+  readiness: { status(): string },
 ): Server {
   return createServer((request, response) => {
-    if (request.url === '/healthz') return sendStatus(response, true);
-    if (request.url === '/readyz') return sendStatus(response, isReady());
-    metrics().then(
-      (text) => response.setHeader('Content-Type', contentType).end(text),
+    if (request.url === '/healthz') return sendStatus(response, 'OK');
+    if (request.url === '/readyz') return sendStatus(response, readiness.status());
+    source.metrics().then(
+      (text) => response.setHeader('Content-Type', source.contentType).end(text),
       () => response.writeHead(500).end(),
     );
   });
 }
 
-function sendStatus(response: ServerResponse, isOk: boolean): void {
+function sendStatus(response: ServerResponse, status: string): void {
   response
-    .writeHead(isOk ? 200 : 503, { 'Content-Type': 'application/json' })
-    .end(JSON.stringify({ status: isOk ? 'OK' : 'DOWN' }));
+    .writeHead(status === 'OK' ? 200 : 503, { 'Content-Type': 'application/json' })
+    .end(JSON.stringify({ status }));
 }
