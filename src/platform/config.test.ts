@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, test } from 'node:test';
-import { ConfigError, KEYS, loadConfig } from './config.ts';
+import { ConfigError, inheritedSockets, KEYS, loadConfig } from './config.ts';
 
 describe('the configuration', () => {
   test('has a default for everything, and is frozen', () => {
@@ -35,6 +36,37 @@ describe('the configuration', () => {
       assert.equal(loadConfig({ PUBLIC_URL: url, REGISTRATION: 'closed' }).REGISTRATION, 'closed');
     }
     assert.equal(loadConfig({}).DEFAULT_PLAN, 'FREE');
+  });
+
+  test('process counts are a number or `auto`, and 1 by default', () => {
+    const counts = (value: string) => {
+      const config = loadConfig({ API_PROCESSES: value, WORKER_PROCESSES: value, MEDIA_PROCESSES: value });
+      return [config.API_PROCESSES, config.WORKER_PROCESSES, config.MEDIA_PROCESSES];
+    };
+    assert.deepEqual(counts(''), [1, 1, 1]);
+    assert.deepEqual(counts('3'), [3, 3, 3]);
+    const share = (coresEach: number, max: number) =>
+      Math.max(1, Math.min(max, Math.floor(availableParallelism() / coresEach)));
+    assert.deepEqual(counts('auto'), [share(2, 16), 1, share(4, 8)]);
+    for (const value of ['0', '65', '-1', '2.5', 'two']) {
+      assert.throws(() => counts(value), /API_PROCESSES must be auto, or a whole number from 1 to 64/);
+    }
+  });
+
+  test('sockets of systemd are taken by name, and a single one is that of the API', () => {
+    const sockets = (names: string | undefined, count = 1, pid = 7) =>
+      Object.fromEntries(
+        inheritedSockets({ LISTEN_FDS: String(count), LISTEN_PID: '7', LISTEN_FDNAMES: names }, pid),
+      );
+    assert.deepEqual(sockets(undefined), { api: 3 });
+    assert.deepEqual(sockets('marquee.socket'), { api: 3 });
+    assert.deepEqual(sockets('rtmp'), { rtmp: 3 });
+    assert.deepEqual(sockets('metrics:api', 2), { metrics: 3, api: 4 });
+    assert.deepEqual(sockets('api', 1, 8), {}, 'those of another process');
+    assert.deepEqual(Object.fromEntries(inheritedSockets({}, 7)), {});
+    for (const names of ['api:other', 'api:api']) {
+      assert.throws(() => sockets(names, 2), /LISTEN_FDNAMES has "(other|api)"/);
+    }
   });
 
   test('an empty variable is an absent one', () => {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 
-/** Returns the children of a process whose command line contains the text. */
-export function childrenOf(pid: number, words: string): number[] {
+/** Returns the children of a process whose command line contains all the texts. */
+export function childrenOf(pid: number, ...words: string[]): number[] {
   const lines = execFileSync('ps', ['-eo', 'pid=,ppid=,args=']).toString().trim().split('\n');
   return lines
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .filter((match) => Number(match?.[2]) === pid && match?.[3]?.includes(words) === true)
+    .filter(
+      (match) => Number(match?.[2]) === pid && words.every((word) => match?.[3]?.includes(word) === true),
+    )
     .map((match) => Number(match?.[1]));
 }
 
@@ -14,4 +16,13 @@ export function childrenOf(pid: number, words: string): number[] {
 export function singleItem(pids: readonly number[]): number {
   assert.equal(pids.length, 1, `one process, found ${pids.length}`);
   return pids[0] ?? -1;
+}
+
+/** Reports whether the process is gone. */
+export function hasEnded(pid: number): boolean {
+  try {
+    return !process.kill(pid, 0);
+  } catch {
+    return true;
+  }
 }
