@@ -100,6 +100,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     pool: config.DATABASE_POOL,
     name: `marquee ${name}`,
     deadlineMs: config.DATABASE_DEADLINE_MS,
+    log,
     ...(settings.bounds === undefined ? {} : { bounds: settings.bounds }),
   });
   const bus = await createBus(database.sql, log);

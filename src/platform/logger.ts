@@ -1,5 +1,6 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { type DestinationStream, pino } from 'pino';
+import { isUnavailable } from './db/unavailable-error.ts';
 
 /** Logger of the program, implemented by pino. */
 export type Logger = Pick<pino.Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child'>;
@@ -97,7 +98,15 @@ export function createLogger(
   base: Record<string, string> = {},
   to: DestinationStream = destination(),
 ): Logger {
-  return pino({ level, base, redact: { paths: redactPaths, censor: '[redacted]' } }, to);
+  const redact = { paths: redactPaths, censor: '[redacted]' };
+  return pino({ level, base, redact, hooks: { logMethod: omitOutages } }, to);
+}
+
+/** Omits the line of a failure that only says that the database is unavailable, which the outage's own line has said. */
+function omitOutages(this: pino.Logger, args: Parameters<pino.LogFn>, log: pino.LogFn): void {
+  const [fields] = args;
+  const isOutage = fields instanceof Object && 'err' in fields && isUnavailable(fields.err);
+  if (!isOutage) log.apply(this, args);
 }
 
 /** Access-log entry of one request: without headers, query or body, so it needs no redaction. */

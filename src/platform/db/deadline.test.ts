@@ -5,7 +5,8 @@ import { startTestApp, type TestApp } from '../../../test/harness/app.ts';
 import { type OwnPostgres, startOwnPostgres } from '../../../test/harness/own-postgres.ts';
 import type { TestResponse } from '../../../test/harness/response.ts';
 import { waitFor } from '../../../test/harness/wait-for.ts';
-import { DatabaseDeadlineError, inBackground, MAINTAINING, SERVING } from './deadline.ts';
+import { inBackground, MAINTAINING, SERVING } from './deadline.ts';
+import { DatabaseDeadlineError } from './failures.ts';
 import { isTransientError, openDatabase, sqlState } from './index.ts';
 import { migrate } from './migrate.ts';
 

@@ -1,5 +1,7 @@
-import postgres, { type Sql, type TransactionSql } from 'postgres';
-import { DatabaseDeadlineError, deadlineOf } from './deadline.ts';
+import type { Sql, TransactionSql } from 'postgres';
+import { deadlineOf } from './deadline.ts';
+import { DatabaseDeadlineError, isConnectionLoss, isSessionEnd } from './failures.ts';
+import { isRepeatedUnprepared } from './stale-plans.ts';
 
 /** A statement's rows, and how many rows it touched. */
 export interface StatementResult<R> {
@@ -22,9 +24,6 @@ export interface Session {
   rollback(): Promise<void>;
 }
 
-/** 57P01 and its like: the server ended the session. */
-const SESSION_ENDED = '57P';
-
 /**
  * Begins a transaction on a connection of the pool.
  *
@@ -35,16 +34,9 @@ export async function openSession(sql: Sql, options = ''): Promise<Session> {
     return await begin(sql, options);
   } catch (error) {
     // The driver reports the end of a session again, to the first statement of the next connection.
-    if (!(error instanceof postgres.PostgresError) || !error.code.startsWith(SESSION_ENDED)) throw error;
+    if (!isSessionEnd(error)) throw error;
     return begin(sql, options);
   }
-}
-
-/** The driver's own codes, and those of the system. */
-function isLoss(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error) || error instanceof postgres.PostgresError)
-    return false;
-  return /^(CONNECTION_|E[A-Z]+$)/.test(String(error.code));
 }
 
 /**
@@ -59,30 +51,37 @@ async function begin(sql: Sql, options: string): Promise<Session> {
   const begun = Promise.withResolvers<TransactionSql>();
   // The promise may reject after the caller has stopped waiting.
   begun.promise.catch(() => {});
+  const lost = Promise.withResolvers<never>();
   let ended: unknown = null;
-  const lost = sql.begin(options, (transaction) => {
-    // The caller has stopped waiting: the driver rolls back and returns the connection to the pool.
-    if (ended !== null) throw ended;
-    begun.resolve(transaction);
-    return new Promise<never>(() => {});
-  });
-  lost.catch((error: unknown) => {
+  lost.promise.catch((error: unknown) => {
     ended = error;
     begun.reject(error);
   });
-  const transaction = await deadline.within(begun.promise, () => {
-    ended = new DatabaseDeadlineError();
+  const start = () => {
+    const ending = sql.begin(options, (transaction) => {
+      // The caller has stopped waiting: the driver rolls back and returns the connection to the pool.
+      if (ended !== null) throw ended;
+      begun.resolve(transaction);
+      return new Promise<never>(() => {});
+    });
+    ending.catch(lost.reject);
+    return begun.promise;
+  };
+  const transaction = await deadline.within(start, (error) => {
+    ended = error;
   });
 
   // A statement sent after the end or a loss would reach a closed socket, or the next user of the connection.
   const run = async <R extends object>(text: string, parameters: Parameter[] = [], prepare = false) => {
     if (ended !== null) throw ended;
     try {
-      const answer = deadline.answerOf(transaction.unsafe<R[]>(text, parameters, { prepare }));
-      return await Promise.race([answer, lost]);
+      const answer = deadline.answerOf(
+        transaction.unsafe<R[]>(text, parameters, { prepare: prepare && !isRepeatedUnprepared() }),
+      );
+      return await Promise.race([answer, lost.promise]);
     } catch (error) {
       // The caller learns of the loss here first, and would otherwise try to roll back.
-      if (isLoss(error)) ended ??= error;
+      if (isConnectionLoss(error)) ended ??= error;
       if (error instanceof DatabaseDeadlineError && ended === null) {
         ended = error;
         // Queued behind the late statement, so the caller does not wait for it.

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Sql } from 'postgres';
 import { openSession, type Parameter, type Session, type StatementResult } from './session.ts';
+import { repeatOnStalePlan } from './stale-plans.ts';
 
 const current = new AsyncLocalStorage<SharedTransaction>();
 
@@ -123,9 +124,17 @@ export function afterCommit(action: () => void): void {
 
 /**
  * Opens a transaction and passes it to `work`, whose callback decides what runs inside it. It commits when
- * `work` returns a value other than null, and is rolled back when it returns null or throws.
+ * `work` returns a value other than null, and is rolled back when it returns null or throws. It is repeated like any
+ * other (`repeatOnStalePlan`).
  */
-export async function withSharedTransaction<T>(
+export function withSharedTransaction<T>(
+  pool: Sql,
+  work: (transaction: SharedTransaction) => Promise<T | null>,
+): Promise<T | null> {
+  return repeatOnStalePlan(() => runShared(pool, work));
+}
+
+async function runShared<T>(
   pool: Sql,
   work: (transaction: SharedTransaction) => Promise<T | null>,
 ): Promise<T | null> {
