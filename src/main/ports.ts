@@ -17,7 +17,7 @@ import { createCountClient, type ParentChannel } from '../platform/count-client.
 import { counterFactory } from '../platform/counters.ts';
 import type { Bounds } from '../platform/db/deadline.ts';
 import { createIdempotency } from '../platform/db/idempotency.ts';
-import { waitForDatabase } from '../platform/db/index.ts';
+import { type DatabaseHandle, waitForDatabase } from '../platform/db/index.ts';
 import { createDiskSpace } from '../platform/disk.ts';
 import { createDurableWindows } from '../platform/durable-windows.ts';
 import { createImages } from '../platform/images.ts';
@@ -94,15 +94,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const { config, secretKey, name, rooms: roomChoice = { name: 'mesh', lack: null } } = settings;
   const clock = settings.clock ?? systemClock;
   const log = settings.log ?? createLogger(config.LOG_LEVEL, { process: name });
-  // LISTEN reconnects without limit; this fails when the database is unreachable.
-  const database = await waitForDatabase({
-    url: settings.databaseUrl,
-    pool: config.DATABASE_POOL,
-    name: `marquee ${name}`,
-    deadlineMs: config.DATABASE_DEADLINE_MS,
-    log,
-    ...(settings.bounds === undefined ? {} : { bounds: settings.bounds }),
-  });
+  const database = await connectDatabase(settings, log);
   const bus = await createBus(database.sql, log);
   const secrets = createSecrets(secretKey);
   const counts = await openCounts(settings, { sql: database.sql, secrets, log, nowMs: () => clock.ms() });
@@ -151,6 +143,21 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
       await database.close();
     },
   };
+}
+
+/** Opens the database. Rejects when it is unreachable, because LISTEN reconnects without limit. */
+function connectDatabase(
+  { config, databaseUrl, name, bounds }: Settings,
+  log: Logger,
+): Promise<DatabaseHandle> {
+  return waitForDatabase({
+    url: databaseUrl,
+    pool: config.DATABASE_POOL,
+    name: `marquee ${name}`,
+    deadlineMs: config.DATABASE_DEADLINE_MS,
+    log,
+    ...(bounds === undefined ? {} : { bounds }),
+  });
 }
 
 interface CountDeps {

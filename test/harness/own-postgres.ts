@@ -15,6 +15,8 @@ export interface OwnPostgres {
   resume(): Promise<void>;
   /** Makes it refuse connections, until `start`. */
   stop(): Promise<void>;
+  /** As `stop`, by SIGKILL to all its processes. */
+  kill(): Promise<void>;
   start(): Promise<void>;
   close(): Promise<void>;
 }
@@ -41,6 +43,11 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
     async stop() {
       way.close();
       await server.stop();
+    },
+    async kill() {
+      way.close();
+      await signal('SIGKILL');
+      await server.crashed;
     },
     async start() {
       server = await start();
