@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { lastKnownFor } from '../features/audience/playback/module.ts';
 import type { MediaNodes } from '../features/live/streams/index.ts';
 import { createMediaNodes } from '../features/live/streams/module.ts';
 import { type FeatureModule, INTERVALS } from '../features/module.ts';
@@ -18,6 +19,11 @@ interface LiveNodes {
   liveSource: LiveSource;
   /** Returns the live source of one node; null when it has no address. */
   liveSourceOf(place: StreamLocation): Promise<LiveSource | null>;
+  /**
+   * Reports the state of a broadcast that its media node knows; null when the node does not tell, or tells only
+   * from now on.
+   */
+  isLiveOnNode(streamId: string): Promise<boolean | null>;
 }
 
 /** Live streams of this node and of others. */
@@ -26,7 +32,9 @@ export function createLiveNodesModule(
 ): FeatureModule & LiveNodes {
   const { config, secrets, clock, log, metrics } = platform;
   const mediaNodes = createMediaNodes(platform);
-  const places = createSnapshots(mediaNodes.places, 'str');
+  const places = createSnapshots(mediaNodes.places, 'str', {
+    lastKnown: lastKnownFor(config.LIVE_WITHOUT_DATABASE_SEC * 1000),
+  });
   const remote = createRemoteSources(
     createNodeClient({ secrets, clock, log, onAsked: (kind, outcome) => metrics.liveAsked(kind, outcome) }),
   );
@@ -37,6 +45,12 @@ export function createLiveNodesModule(
     mediaNodes,
     liveSource: createSourceSelector({ main, sourceOf, placeOf }),
     liveSourceOf: sourceOf,
+    async isLiveOnNode(streamId) {
+      const place = await placeOf(streamId).catch(() => undefined);
+      if (place === undefined || place.url === null) return null;
+      // The media nodes of this machine are asked like any other.
+      return remote.isLive({ nodeId: place.nodeId, url: place.url }, streamId);
+    },
     tasks: () => [{ name: 'media nodes', everyMs: INTERVALS.hour, run: () => mediaNodes.forget() }],
     close: () => remote.close(),
   };

@@ -20,6 +20,7 @@ import {
 import { createSimulator } from '../media/ingest/simulator.ts';
 import type { LiveHardware } from '../media/live/capacity.ts';
 import { createLiveManager } from '../media/live/live-manager.ts';
+import { createBroadcastStates } from '../media/nodes/broadcast-states.ts';
 import { createLastServed } from '../media/nodes/last-served.ts';
 import { createRecordingManager } from '../media/recording/recording-manager.ts';
 import { createRestreamManager } from '../media/restream/restream-manager.ts';
@@ -97,6 +98,10 @@ async function createMediaPlane(container: Container, { node, ffmpegInfo, handle
     onRefused: onPublishRejected({ signals, log }),
     onHealth: reportHealth({ signals, recorder, ceiling, fitness, healthSeries, log }),
   });
+  const states = createBroadcastStates({
+    publishing: () => engine.list().map(({ streamId }) => streamId),
+    listLive: (streamIds) => container.mediaNodes.listLive(streamIds),
+  });
   const history = createHistoryKeeper({ live, port: container.dvr.port, store, nodeId, log });
   const simulator = createSimulator({
     port: simulations.port,
@@ -110,6 +115,7 @@ async function createMediaPlane(container: Container, { node, ffmpegInfo, handle
     nodeId,
     engine,
     live,
+    states,
     history,
     simulator,
     ceiling,
@@ -209,7 +215,8 @@ async function runMedia(start: MediaStart, handles: MediaHandles): Promise<Runni
   const folder = nodeFolderOf(container.config.DATA_DIR, start.position.index);
   const node = { ...start.position, nodeId: await nodeIdOf(folder), folder };
   const plane = await createMediaPlane(container, { node, ffmpegInfo: start.ffmpeg, handles });
-  const { nodeId, engine, live, history, recorder, simulator, certificate, restreams, bridges } = plane;
+  const { nodeId, engine, live, states, history, recorder, simulator, certificate, restreams, bridges } =
+    plane;
   await signals.nodeStarted(nodeId);
   await live.start();
   await recorder.recover();
@@ -217,7 +224,7 @@ async function runMedia(start: MediaStart, handles: MediaHandles): Promise<Runni
   await bridges.recover();
   const formerNodes = await recoverFormerNodes(container, node, plane.ffmpeg);
   const rooms = await startRoomMedia(container, plane);
-  const endpoint = await startLiveEndpoint(container, node, handles.nodes);
+  const endpoint = await startLiveEndpoint(container, { node, handle: handles.nodes, states });
   await engine.start(createIngestHooks({ signals, live, recorder, restreams, simulator, log }));
   const heartbeat = async () => {
     const sessions = engine.list().map((session) => session.sessionId);
@@ -228,6 +235,7 @@ async function runMedia(start: MediaStart, handles: MediaHandles): Promise<Runni
   const schedule = startSchedule(
     [
       { name: 'ingest heartbeat', everyMs: HEARTBEAT_MS, run: heartbeat },
+      { name: 'broadcast states', everyMs: HEARTBEAT_MS, run: () => states.refresh() },
       ...syncTasks(plane),
       ...(rooms?.tasks ?? []).map((task) => ({ ...task, everyMs: HEARTBEAT_MS })),
       ...formerNodes.tasks,
@@ -282,7 +290,7 @@ function certificateTasks(
 /** Applies changes that the API and the worker made in the database. */
 function obeyHints(
   { bus, log }: Container,
-  { live, recorder, restreams, bridges, simulator }: MediaPlane,
+  { live, states, recorder, restreams, bridges, simulator }: MediaPlane,
   heartbeat: () => Promise<void>,
 ) {
   bus.subscribe(STREAM_DELETED_TOPIC, (streamId) => {
@@ -298,6 +306,9 @@ function obeyHints(
     void restreams.sync();
     void bridges.sync();
     void simulator.sync();
+    states
+      .refresh()
+      .catch((error: unknown) => log.warn({ err: error }, 'broadcast states could not be read'));
     heartbeat().catch((error: unknown) => log.warn({ err: error }, 'the heartbeat failed'));
   });
 }

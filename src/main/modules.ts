@@ -273,7 +273,7 @@ export function createModules(ports: Ports & Platform) {
       streamUpdated,
     }),
   );
-  const { liveSource, liveSourceOf, mediaNodes } = add(createLiveNodesModule(platform));
+  const { isLiveOnNode, liveSource, liveSourceOf, mediaNodes } = add(createLiveNodesModule(platform));
   const { broadcastSegments, liveFiles } = createLiveReaders(platform, {
     source: liveSource,
     history: liveHistory,
@@ -287,6 +287,7 @@ export function createModules(ports: Ports & Platform) {
       arrivals,
       followBox,
       hasWhep,
+      isLiveOnNode,
       liveChat,
       playbackTokens,
       recordings,

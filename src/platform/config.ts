@@ -88,6 +88,12 @@ export const KEYS = {
     100,
     60_000,
   ),
+  LIVE_WITHOUT_DATABASE_SEC: integer(
+    'How long viewers can continue to watch broadcasts and videos while the database is unavailable; 0: not at all. See `docs/guides/operations.md`.',
+    300,
+    0,
+    86_400,
+  ),
   REDIS_URL: url(
     'URL of a Valkey or Redis server for counters shared by all nodes of a cluster (`rediss://` for TLS). Unset: each process counts separately.',
     ['redis:', 'rediss:'],
@@ -309,6 +315,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
     DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),
     DATABASE_DEADLINE_MS: get('DATABASE_DEADLINE_MS', KEYS.DATABASE_DEADLINE_MS),
+    LIVE_WITHOUT_DATABASE_SEC: get('LIVE_WITHOUT_DATABASE_SEC', KEYS.LIVE_WITHOUT_DATABASE_SEC),
     REDIS_URL: read(environment, 'REDIS_URL', KEYS.REDIS_URL),
     ROLES: get('ROLES', KEYS.ROLES),
     ...readProcesses(get),

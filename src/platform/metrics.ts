@@ -19,6 +19,8 @@ export interface Metrics {
   jobDepths(depths: readonly { name: string; waiting: number; active: number }[]): void;
   /** A request to another node for the live streams that it has. */
   liveAsked(kind: string, outcome: string): void;
+  /** A response to a viewer from the last known state of a stream or a video. */
+  staleAnswer(kind: string): void;
   /** The state of the media role's process. */
   media(state: MediaGauges): void;
 }
@@ -78,6 +80,12 @@ export function createMetrics(): Metrics {
     labelNames: ['kind', 'outcome'],
     registers,
   });
+  const staleAnswers = new Counter({
+    name: 'marquee_live_stale_answers_total',
+    help: 'Reads of streams and videos for viewers answered from the last known state because the database was slow or unavailable.',
+    labelNames: ['kind'],
+    registers,
+  });
   return {
     registry,
     observeRequest: (operation, method, status, seconds) =>
@@ -96,6 +104,7 @@ export function createMetrics(): Metrics {
       }
     },
     liveAsked: (kind, outcome) => asked.inc({ kind, outcome }),
+    staleAnswer: (kind) => staleAnswers.inc({ kind }),
     media: mediaGauges(registers),
   };
 }

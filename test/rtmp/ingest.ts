@@ -93,6 +93,8 @@ export async function grantByName(request: PublishRequest) {
 /** Response codes to a publish. */
 export const STARTED = 'NetStream.Publish.Start';
 export const REFUSED = 'NetStream.Publish.BadName';
+/** Response while the stream key cannot be checked. */
+export const UNAVAILABLE = 'NetStream.Publish.Failed';
 
 /** Returns a raw client whose publish has been accepted; it ends with the test. */
 export async function openPublisher(t: TestContext, port: number, key: string): Promise<RtmpClient> {

@@ -131,7 +131,10 @@ export interface IngestStats {
 
 /** Hooks filled by the composition root; the media plane knows no feature. */
 export interface IngestHooks {
-  /** Responds within 2 s; null rejects the publish (`NetStream.Publish.BadName`). */
+  /**
+   * Responds within 5 s; null rejects the publish (`NetStream.Publish.BadName`). A failure is retried until
+   * then, and rejects the publish with `NetStream.Publish.Failed`.
+   */
   authorise(request: PublishRequest): Promise<PublishGrant | null>;
   /**
    * Called at least once per `sessionId`, so it must be idempotent. Awaited before the publisher gets the

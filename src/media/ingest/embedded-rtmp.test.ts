@@ -10,6 +10,7 @@ import {
   STARTED,
   sendHeaders,
   startIngest,
+  UNAVAILABLE,
 } from '../../../test/rtmp/ingest.ts';
 import {
   AVC_360P30,
@@ -93,18 +94,27 @@ test('a rejected key is refused by BadName, starts nothing, and its media is ign
   assert.deepEqual(ingest.engine.list(), []);
 });
 
-test('an authorize hook that fails or hangs rejects', async (t) => {
-  const failing = await startIngest(t, {}, { authorise: () => Promise.reject(new Error('down')) });
+test('an authorize hook that fails or hangs rejects, and not because of the key', async (t) => {
+  const limits = { authoriseMs: 50 };
+  const failing = await startIngest(t, { limits }, { authorise: () => Promise.reject(new Error('down')) });
   const first = await RtmpClient.connected(failing.port);
-  assert.equal(await first.publish('key-a'), REFUSED);
-  const hanging = await startIngest(
-    t,
-    { limits: { authoriseMs: 50 } },
-    { authorise: () => new Promise(() => {}) },
-  );
+  assert.equal(await first.publish('key-a'), UNAVAILABLE);
+  const hanging = await startIngest(t, { limits }, { authorise: () => new Promise(() => {}) });
   const second = await RtmpClient.connected(hanging.port);
-  assert.equal(await second.publish('key-a'), REFUSED);
+  assert.equal(await second.publish('key-a'), UNAVAILABLE);
   await Promise.all([first.closedSoon(), second.closedSoon()]);
+});
+
+test('an authorize hook that fails for a moment is asked again', async (t) => {
+  let isDown = true;
+  const authorise = async () => {
+    if (!isDown) return { streamId: 'a', maxHeight: 720, maxFps: 60 };
+    isDown = false;
+    throw new Error('down');
+  };
+  const ingest = await startIngest(t, {}, { authorise });
+  const client = await RtmpClient.connected(ingest.port);
+  assert.equal(await client.publish('key-a'), 'NetStream.Publish.Start');
 });
 
 test('a start hook that fails refuses, and no end is reported', async (t) => {

@@ -1,9 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Clock } from '../../kernel/clock.ts';
 import { newId } from '../../kernel/ids.ts';
 import { plainAddress } from '../../kernel/ip-block.ts';
+import { withTimeout } from '../../kernel/timeout.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type {
   IngestEndReason,
@@ -18,13 +20,12 @@ import type {
   RejectionIssue,
 } from '../contract/index.ts';
 import { timeRead } from '../longest-read.ts';
-import { type ConnectionHost, RtmpConnection } from '../protocols/rtmp/connection.ts';
+import { type ConnectionHost, type PublishRejection, RtmpConnection } from '../protocols/rtmp/connection.ts';
 import { Broadcast } from './broadcast.ts';
 import { ConnectionLimit, type ConnectionLimits, DEFAULT_CONNECTION_LIMITS } from './connection-limit.ts';
 import { feed } from './flv-feed.ts';
 import { close, listen } from './listen.ts';
 import { PublishSession } from './publish-session.ts';
-import { withTimeout } from './timeout.ts';
 
 export interface IngestLimits extends ConnectionLimits {
   handshakeMs: number;
@@ -32,6 +33,7 @@ export interface IngestLimits extends ConnectionLimits {
   publishMs: number;
   /** Time without audio or video after which a publish ends as `idle`. */
   idleMs: number;
+  /** Timeout of the authorization, which is retried until then while it fails. */
   authoriseMs: number;
   /** Timeout of the start hook, and of the wait for the end hook of a replaced session. */
   hookMs: number;
@@ -42,7 +44,7 @@ const DEFAULT_LIMITS: IngestLimits = {
   handshakeMs: 10_000,
   publishMs: 10_000,
   idleMs: 10_000,
-  authoriseMs: 2000,
+  authoriseMs: 5000,
   hookMs: 5000,
   ...DEFAULT_CONNECTION_LIMITS,
   readerQueueBytes: 8 * 1024 * 1024,
@@ -77,6 +79,9 @@ export interface Certificate {
   /** Certificate, followed by the intermediate ones. */
   cert: string;
 }
+
+/** Pause before a failed authorization is retried. */
+const AUTHORISE_RETRY_MS = 500;
 
 /** Connection that owns a session, as far as the engine needs it. */
 type Publisher = Pick<RtmpConnection, 'closed' | 'dismiss'>;
@@ -225,10 +230,12 @@ export class EmbeddedRtmpEngine implements IngestEngine {
       handshakeMs: this.#limits.handshakeMs,
       publishMs: this.#limits.publishMs,
       accept: (request, connection) =>
-        this.#accept({ ...request, ip: connection.address, protocol }, connection).catch((error: unknown) => {
-          this.#log.error({ err: error }, 'ingest: accept failed');
-          return null;
-        }),
+        this.#accept({ ...request, ip: connection.address, protocol }, connection).catch(
+          (error: unknown): PublishRejection => {
+            this.#log.error({ err: error }, 'ingest: accept failed');
+            return 'unavailable';
+          },
+        ),
     };
     const connection = new RtmpConnection(socket, host, this.#log);
     this.#connections.add(connection);
@@ -262,13 +269,16 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     };
   }
 
-  async #accept(request: PublishRequest, connection: RtmpConnection): Promise<PublishSession | null> {
-    const grant = await this.#authorise(request);
+  async #accept(
+    request: PublishRequest,
+    connection: RtmpConnection,
+  ): Promise<PublishSession | PublishRejection> {
+    const grant = await this.#authorise(request, connection);
     if (grant === null) {
       this.#log.info({ ip: request.ip }, 'ingest: publish rejected');
-      return null;
+      return 'invalid-key';
     }
-    return this.#enqueue(grant, request.protocol, connection);
+    return (await this.#enqueue(grant, request.protocol, connection)) ?? 'invalid-key';
   }
 
   async #enqueue(
@@ -287,14 +297,23 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     }
   }
 
-  async #authorise(request: PublishRequest): Promise<PublishGrant | null> {
-    const hooks = this.#hooks;
-    if (hooks === null) return null;
-    const answer = (async () => hooks.authorise(request))().catch((error: unknown) => {
-      this.#log.error({ err: error }, 'ingest: authorize hook failed');
-      return null;
-    });
-    return withTimeout(answer, this.#limits.authoriseMs, null);
+  /** Asks until there is an answer, since the database may be back in a moment. Rejects when there is none. */
+  async #authorise(request: PublishRequest, publisher: Publisher): Promise<PublishGrant | null> {
+    const deadlineMs = performance.now() + this.#limits.authoriseMs;
+    for (;;) {
+      const hooks = this.#hooks;
+      if (hooks === null || publisher.closed) return null;
+      const leftMs = Math.max(0, deadlineMs - performance.now());
+      try {
+        const answer = await withTimeout(hooks.authorise(request), leftMs, undefined);
+        if (answer !== undefined) return answer;
+      } catch (error) {
+        if (performance.now() + AUTHORISE_RETRY_MS >= deadlineMs) throw error;
+        await sleep(AUTHORISE_RETRY_MS);
+        continue;
+      }
+      throw new Error('the stream key could not be checked in time');
+    }
   }
 
   /** Replaces the stream's session, if there is one, and starts a new one. Serialized per stream. */

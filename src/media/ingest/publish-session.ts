@@ -1,4 +1,5 @@
 import type { Clock } from '../../kernel/clock.ts';
+import { withTimeout } from '../../kernel/timeout.ts';
 import type { Logger } from '../../platform/logger.ts';
 import type {
   AudioInfo,
@@ -25,7 +26,6 @@ import { READ_BUDGETS, ReadMeter } from '../read-budget.ts';
 import type { Broadcast } from './broadcast.ts';
 import { FrameRateMeter } from './frame-rate.ts';
 import { MediaStats } from './media-stats.ts';
-import { withTimeout } from './timeout.ts';
 import { TimingWatch } from './timing.ts';
 import { TrackFiller } from './track-filler.ts';
 

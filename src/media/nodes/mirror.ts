@@ -21,6 +21,8 @@ export interface Mirror {
   /** Returns a text, after the first response of the node, or its failure. */
   text(name: string): Promise<CachedTextFile | null>;
   next(): Promise<void>;
+  /** Returns the state of the broadcast in the last frame; null when there was none in the last seconds. */
+  isLive(): boolean | null;
   close(): void;
 }
 
@@ -43,6 +45,7 @@ class FollowedStream implements Mirror {
   #change: { promise: Promise<void>; tell: () => void } | null = null;
   #request: AbortController | null = null;
   #usedMs = performance.now();
+  #lastFrame: { isLive: boolean | null; receivedMs: number } | null = null;
   #isClosed = false;
 
   constructor(options: MirrorOptions) {
@@ -67,6 +70,12 @@ class FollowedStream implements Mirror {
     const timer = setTimeout(tell, LOOK_MS);
     this.#change = { promise, tell };
     return promise;
+  }
+
+  isLive(): boolean | null {
+    this.#usedMs = performance.now();
+    const frame = this.#lastFrame;
+    return frame === null || performance.now() - frame.receivedMs > SILENT_MS ? null : frame.isLive;
   }
 
   close(): void {
@@ -135,6 +144,7 @@ class FollowedStream implements Mirror {
       else texts.set(name, known?.text === text ? known : { text });
     }
     this.#texts = texts;
+    this.#lastFrame = { isLive: frame.isLive ?? null, receivedMs: performance.now() };
     this.#first.resolve();
     if (changed.length > 0) this.#change?.tell();
   }

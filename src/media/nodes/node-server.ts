@@ -12,6 +12,8 @@ import { isSigned } from './signature.ts';
 
 export interface NodeServerOptions {
   source: LocalSource;
+  /** Returns the last known state of a broadcast; undefined before one was read. */
+  isLive(streamId: string): boolean | undefined;
   nodeId: string;
   secrets: Pick<Secrets, 'verify'>;
   clock: Clock;
@@ -86,7 +88,7 @@ async function answer(
   const asked = parsePath(path);
   if (asked === null || !isWellFormed(asked)) return end(response, 404);
   served[asked.kind] += 1;
-  if (asked.kind === 'changes') return sendChanges(source, asked.streamId, response);
+  if (asked.kind === 'changes') return sendChanges(options, asked.streamId, response);
   if (asked.kind === 'part') return sendBytes(response, await source.part(asked.place, asked));
   if (asked.kind === 'thumbnail') {
     const picture = await source.picture(asked.streamId);
@@ -118,20 +120,30 @@ function sendBytes(response: ServerResponse, bytes: Buffer | null, mtimeMs = 0):
   response.writeHead(200, headers).end(bytes);
 }
 
-/** Sends all texts, and from then on changed ones. A slow reader gets only the last of several changes. */
-async function sendChanges(source: LocalSource, streamId: string, response: ServerResponse): Promise<void> {
+/**
+ * Sends all texts and the state of the broadcast, then changes of them. A slow reader gets only the last of
+ * several changes.
+ */
+async function sendChanges(
+  { source, isLive }: NodeServerOptions,
+  streamId: string,
+  response: ServerResponse,
+): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/x-ndjson' });
   let known: ReadonlyMap<string, CachedTextFile> | null = null;
-  let toldMs = 0;
+  let sentIsLive: boolean | undefined;
+  let sentMs = 0;
   while (!response.destroyed) {
     // Before the look: what changes after it is not missed.
     const change = source.next(streamId);
     const texts = await source.texts(streamId);
     const changed = changedTexts(known ?? new Map(), texts);
-    const isDue = performance.now() - toldMs >= HEARTBEAT_MS;
+    const live = isLive(streamId);
+    const isDue = performance.now() - sentMs >= HEARTBEAT_MS || live !== sentIsLive;
     if (known === null || isDue || Object.keys(changed).length > 0) {
-      const frame = { ...(known === null ? { isWhole: true } : {}), texts: changed };
-      toldMs = performance.now();
+      const frame = { ...(known === null ? { isWhole: true } : {}), texts: changed, isLive: live };
+      sentMs = performance.now();
+      sentIsLive = live;
       known = texts;
       if (!response.write(`${JSON.stringify(frame)}\n`)) await drained(response);
     }

@@ -38,10 +38,13 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-async function serve(): Promise<{ server: NodeServer; node: NodeAddress; stop: () => Promise<void> }> {
+async function serve(
+  isLive?: () => boolean | undefined,
+): Promise<{ server: NodeServer; node: NodeAddress; stop: () => Promise<void> }> {
   const source = createLocalSource({ liveDir: join(folder, 'live') });
   const server = await startNodeServer({
     source,
+    isLive: () => isLive?.(),
     nodeId: NODE,
     secrets,
     clock,
@@ -223,4 +226,20 @@ test('segment numbers of a stream continue after those of another node', async (
   const second = await guess(STREAM, 0);
   assert.ok(first !== null && second !== null && first.seq > shown.seq && second.seq > first.seq + 1);
   assert.equal(await createLastServed({ before: async () => undefined, sourceOf, clock })(STREAM, 0), null);
+});
+
+test('a node pushes the state of a broadcast until it falls silent', async () => {
+  let isLive: boolean | undefined;
+  const { node, stop } = await serve(() => isLive);
+  const { remote } = reader();
+  const known = () => remote.isLive(node, STREAM);
+  assert.equal(known(), null, 'nothing was received yet');
+  await remote.on(node).text(STREAM, 'src.m3u8');
+  assert.equal(known(), null, 'the node has not read it yet');
+  isLive = true;
+  await waitFor(() => known() === true);
+  isLive = false;
+  await waitFor(() => known() === false);
+  await stop();
+  await waitFor(() => known() === null, { message: 'a node that does not respond tells nothing' });
 });

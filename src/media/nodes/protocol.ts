@@ -4,13 +4,15 @@ import type { SegmentLocation } from './live-source.ts';
 
 /**
  * Protocol between nodes for live streams. `/live/<stream>/changes` is an endless response: a line of JSON
- * each time texts have changed, or a second after the last one.
+ * each time texts or the state of the broadcast have changed, or a second after the last one.
  */
 const Frame = Type.Object({
   /** The frame contains all existing texts. */
   isWhole: Type.Optional(Type.Literal(true)),
   /** Texts by name; null for a removed one. */
   texts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Null()])),
+  /** Last state of the broadcast that the node has read; absent when it has read none. */
+  isLive: Type.Optional(Type.Boolean()),
 });
 
 export const frameShape = compileSchema(Frame);

@@ -7,6 +7,11 @@ import { filePath, MTIME_HEADER, partPath, thumbnailPath } from './protocol.ts';
 /** Live streams of other nodes: concurrent requests for a resource fetch it once. */
 export interface RemoteSources {
   on(node: NodeAddress): LiveSource;
+  /**
+   * Returns the state of the broadcast that the node pushed last; null when it pushed none in the last seconds.
+   * The first call for a stream opens the connection.
+   */
+  isLive(node: NodeAddress, streamId: string): boolean | null;
   close(): void;
 }
 
@@ -43,6 +48,10 @@ export function createRemoteSources(client: NodeClient): RemoteSources {
     });
   };
   return {
+    isLive(node, streamId) {
+      addresses.set(node.nodeId, node);
+      return mirrorOf(node, streamId).isLive();
+    },
     on(node) {
       addresses.set(node.nodeId, node);
       return {

@@ -1,3 +1,4 @@
+import { isTransientError } from '../../../platform/db/index.ts';
 import type { UsageEvents } from '../../insight/usage-events/index.ts';
 import type { PlaybackSession } from './playback-sessions.ts';
 
@@ -20,9 +21,15 @@ export interface BeaconOrder {
 export function createBeaconOrder(facts: Pick<UsageEvents, 'lastNumber'>): BeaconOrder {
   /** Ordered with the longest silent session first. */
   const latest = new Map<string, number>();
+  /** Without the database, beacons are accepted: the rollups drop repeated ones. */
+  const lastStored = (playbackSession: string, before: Date) =>
+    facts.lastNumber({ playbackSession, before }).catch((error: unknown) => {
+      if (isTransientError(error)) return null;
+      throw error;
+    });
   return {
     async advance({ key }, number, now) {
-      const stored = latest.has(key) ? null : await facts.lastNumber({ playbackSession: key, before: now });
+      const stored = latest.has(key) ? null : await lastStored(key, now);
       const known = Math.max(latest.get(key) ?? -1, stored ?? -1);
       latest.delete(key);
       latest.set(key, Math.max(known, number));

@@ -11,6 +11,7 @@ import { beaconPage } from './beacon.pages.ts';
 import { createBeacons } from './beacon.service.ts';
 import type { OnBytesSent } from './egress.ts';
 import { createImpressions } from './impressions.ts';
+import { createPlaybackLastKnown } from './last-known.ts';
 import { createStreamLinks, createVideoLinks, type VideoLinks } from './links.ts';
 import { liveFilePages } from './live/files.pages.ts';
 import type { StreamSnapshot } from './live/snapshot.ts';
@@ -20,6 +21,7 @@ import type { RenderFollowBox } from './media.views.ts';
 import { oembedPage } from './oembed.pages.ts';
 import type { Sellers } from './paywall.ts';
 import { createPlaybackSessions, type PlaybackSessions } from './playback-sessions.ts';
+import { rememberEntitlements } from './remembered-entitlements.ts';
 import { downloadRoutes, playbackTokenRoutes } from './routes.ts';
 import { createPlaybackTokens, type PlaybackTokens } from './tokens.ts';
 import { createAdmissions } from './videos/admission.service.ts';
@@ -29,6 +31,7 @@ import { videoFilePages } from './videos/files.pages.ts';
 import type { VideoSnapshot } from './videos/snapshot.ts';
 import { embeddableVideo, videoWatchPages } from './videos/watch.pages.ts';
 
+export { lastKnownFor } from './last-known.ts';
 export { createLiveAdmission } from './live/admission.ts';
 export { purchasableAt } from './paywall.ts';
 export { tokenFingerprint } from './playback-sessions.ts';
@@ -59,9 +62,13 @@ export function createPlaybackUrls(deps: PlaybackUrlDeps): PlaybackUrls {
   const playbackTokens = createPlaybackTokens({ secrets, clock });
   const links = createStreamLinks(publicUrl, playbackTokens);
   const entitlements = anyEntitlement(memberEntitlements, followerEntitlements);
+  const maxAgeMs = config.LIVE_WITHOUT_DATABASE_SEC * 1000;
   return {
     playbackTokens,
-    access: createAccess({ tokens: playbackTokens, entitlements }),
+    access: createAccess({
+      tokens: playbackTokens,
+      entitlements: rememberEntitlements({ entitlements, maxAgeMs }),
+    }),
     entitlements,
     streamLinks: {
       ...links,
@@ -79,12 +86,24 @@ export function createPlaybackUrls(deps: PlaybackUrlDeps): PlaybackUrls {
 interface PlaybackDeps
   extends Pick<
     Platform,
-    'bus' | 'clock' | 'config' | 'counters' | 'db' | 'facts' | 'log' | 'platformHosts' | 'secrets' | 'store'
+    | 'bus'
+    | 'clock'
+    | 'config'
+    | 'counters'
+    | 'db'
+    | 'facts'
+    | 'log'
+    | 'metrics'
+    | 'platformHosts'
+    | 'secrets'
+    | 'store'
   > {
   access: Access;
   arrivals: ViewerFingerprints;
   followBox: RenderFollowBox;
   hasWhep(): boolean;
+  /** Reports the state of the broadcast that its media node knows; null when the node does not tell. */
+  isLiveOnNode(streamId: string): Promise<boolean | null>;
   liveChat: LiveChat;
   playbackTokens: PlaybackTokens;
   recordings: Recordings;
@@ -114,10 +133,17 @@ interface PlaybackExports {
 export function createPlaybackModule(deps: PlaybackDeps): FeatureModule & PlaybackExports {
   const { config, playbackTokens: tokens } = deps;
   const sessions = createPlaybackSessions(deps);
+  const lastKnown = createPlaybackLastKnown({
+    maxAgeMs: config.LIVE_WITHOUT_DATABASE_SEC * 1000,
+    isLiveOnNode: deps.isLiveOnNode,
+    onStaleAnswer: (kind) => deps.metrics.staleAnswer(kind),
+  });
   const snapshots: PlaybackSnapshots = {
-    streams: createSnapshots(deps.streamSnapshots, 'str'),
-    videos: createSnapshots(deps.videoSnapshots, 'vid'),
-    recordings: createSnapshots({ find: (id) => deps.recordings.videosOf(id), onChanged: () => {} }, 'ses'),
+    streams: createSnapshots(deps.streamSnapshots, 'str', { lastKnown: lastKnown.streams }),
+    videos: createSnapshots(deps.videoSnapshots, 'vid', { lastKnown: lastKnown.videos }),
+    recordings: createSnapshots({ find: (id) => deps.recordings.videosOf(id), onChanged: () => {} }, 'ses', {
+      lastKnown: lastKnown.unrestricted,
+    }),
   };
   const downloads = createDownloads({
     ...deps,

@@ -35,10 +35,10 @@ export function createSalts({ db, clock, secrets }: Deps): Salts {
       return made;
     },
     async forget() {
-      // The salts cached in this process are dropped as well.
-      known.clear();
       const nowMs = clock.ms();
-      await repository.deleteOldSalts(db, [utcDay(nowMs - DAY_MS), utcDay(nowMs), utcDay(nowMs + DAY_MS)]);
+      const kept = [utcDay(nowMs - DAY_MS), utcDay(nowMs), utcDay(nowMs + DAY_MS)];
+      for (const day of known.keys()) if (!kept.includes(day)) known.delete(day);
+      await repository.deleteOldSalts(db, kept);
     },
   };
 }

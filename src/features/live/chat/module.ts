@@ -67,7 +67,9 @@ export function createChatModule(deps: ChatDeps): FeatureModule & { liveChat: Li
   const onChanged = (listener: (id: string) => void) => {
     for (const topic of [STREAM_LOG_TOPIC, streamTopic]) bus.subscribe(topic, listener);
   };
-  const recent = createSnapshots({ find: (id) => chat.recent(id), onChanged }, 'str', RECENT_CHATS);
+  const recent = createSnapshots({ find: (id) => chat.recent(id), onChanged }, 'str', {
+    maxEntries: RECENT_CHATS,
+  });
   const watched = createSnapshots(streamSnapshots, 'str');
   const admits = async (streamId: string, viewer: Viewer) => {
     const stream = await watched.get(streamId);

@@ -1,6 +1,7 @@
 import { createIdleCache } from '../../../kernel/cache.ts';
+import { withTimeout } from '../../../kernel/timeout.ts';
 import type { DvrFile, HistorySegment, LiveHistory } from '../../../media/contract/index.ts';
-import type { Db } from '../../../platform/db/index.ts';
+import { type Db, isTransientError } from '../../../platform/db/index.ts';
 import { fileKey } from './keys.ts';
 import type { SegmentRow } from './repository.ts';
 import * as repository from './repository.ts';
@@ -16,6 +17,8 @@ interface CachedHistory {
 
 /** Minimum interval between two reads of a stream for a segment that is not cached. */
 const FRESH_MS = 500;
+/** Wait for a read before the cached history is used. */
+const LATE_MS = 250;
 /** Maximum cached segments of all streams, about 100 MB; four hours have 7,200. */
 const SEGMENTS_MAX = 360_000;
 const UNUSED_MS = 60_000;
@@ -47,11 +50,18 @@ export function createLiveHistory(db: Db): LiveHistory {
     });
     return known.reading;
   };
+  /** Does not wait long when segments are cached, and does not fail when the database is unavailable. */
+  const tryRefresh = async (streamId: string, known: CachedHistory): Promise<void> => {
+    const refreshed = refresh(streamId, known).catch((error: unknown) => {
+      if (!isTransientError(error)) throw error;
+    });
+    await (known.segments.length === 0 ? refreshed : withTimeout(refreshed, LATE_MS, undefined));
+  };
 
   return {
     async upTo(streamId, seq) {
       const known = of(streamId);
-      if ((known.segments.at(-1)?.seq ?? -1) < seq) await refresh(streamId, known);
+      if ((known.segments.at(-1)?.seq ?? -1) < seq) await tryRefresh(streamId, known);
       return known.segments;
     },
     async keyOf({ streamId, epoch, rung, file }) {

@@ -5,12 +5,15 @@ import type { StreamLocation } from '../../../media/contract/index.ts';
 import type { Bus } from '../../../platform/bus.ts';
 import type { Db } from '../../../platform/db/index.ts';
 import * as repository from './nodes.repository.ts';
+import { listWatchable } from './public.repository.ts';
 import { STREAM_TOPIC } from './service.ts';
 
 /** Locations of live streams (docs/decisions/live-packaging.md#between-nodes). */
 export interface MediaNodes {
   /** Stores the URL of a media node; called at its start and every minute. */
   listens(nodeId: string, url: string): Promise<void>;
+  /** Lists those of the streams whose broadcast is live for viewers. */
+  listLive(streamIds: readonly string[]): Promise<string[]>;
   readonly places: SnapshotSource<StreamLocation>;
   /** Finds another node that had the stream after a moment, and within the last hour. */
   elsewhere(streamId: string, than: { nodeId: string; sinceMs: number }): Promise<StreamLocation | undefined>;
@@ -23,6 +26,7 @@ const NODE_RETENTION_MS = 7 * DAY_MS;
 export function createMediaNodes({ db, bus, clock }: { db: Db; bus: Bus; clock: Clock }): MediaNodes {
   return {
     listens: (id, url) => repository.upsertNode(db, { id, url, last_seen_at: clock.now() }),
+    listLive: (streamIds) => listWatchable(db, streamIds),
     places: {
       find: (streamId) => repository.findNode(db, streamId),
       onChanged: (listener) => void bus.subscribe(STREAM_TOPIC, listener),

@@ -1,4 +1,5 @@
 import type { Db } from '../../../platform/db/index.ts';
+import { isAccountActive } from '../../../platform/db/workspace.ts';
 
 /** Reports whether the workspace has a public broadcast. */
 export async function hasPublicBroadcast(db: Db, workspaceId: string): Promise<boolean> {
@@ -12,4 +13,18 @@ export async function hasPublicBroadcast(db: Db, workspaceId: string): Promise<b
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Lists those of the streams whose broadcast viewers may watch. */
+export async function listWatchable(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('stream')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('is_live', '=', true)
+    .where('deleted_at', 'is', null)
+    .where('taken_down_at', 'is', null)
+    .where(isAccountActive('stream.workspace_id'))
+    .execute();
+  return rows.map(({ id }) => id);
 }

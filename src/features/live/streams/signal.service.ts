@@ -42,6 +42,8 @@ import { commitTransition, type StreamTransitionHook, stateOf } from './transiti
  * (docs/decisions/streams.md#signal-grace-period).
  */
 const NODE_LOST_MS = 20_000;
+/** Duration of a sweep during which the database was probably unavailable. */
+const SLOW_SWEEP_MS = 5000;
 /** Time for a takeover, enough to record the next session of the stream. */
 const TAKEOVER_MS = 2000;
 
@@ -136,7 +138,7 @@ export function createStreamSignals(deps: StreamSignalDeps): StreamSignals {
     },
     heartbeat: (nodeId, sessionIds) => heartbeat(deps, nodeId, sessionIds),
     reportHealth: (streamId, health) => reportHealth(deps, streamId, health),
-    sweep: () => sweep(deps),
+    sweep: createSweep(deps),
   };
 }
 
@@ -323,11 +325,31 @@ async function endIngest(
   deps.bus.publish(STREAM_TOPIC, streamId);
 }
 
-async function sweep(deps: StreamSignalDeps): Promise<void> {
-  const { db, clock, log } = deps;
-  const now = clock.now();
+/**
+ * Returns the sweep. After an outage of the database no node counts as lost for a while, because none could
+ * extend its leases.
+ */
+function createSweep(deps: StreamSignalDeps): () => Promise<void> {
   const lostMs = Math.max(NODE_LOST_MS, deps.graceMs);
-  const lost = repository.selectLostIngests(db, now, dateFromMs(now.getTime() - lostMs));
+  let outageEndedMs = Number.NEGATIVE_INFINITY;
+  return async () => {
+    const now = deps.clock.now();
+    const startedMs = performance.now();
+    let isOutage = true;
+    try {
+      const isPaused = now.getTime() - outageEndedMs < lostMs;
+      await sweep(deps, now, dateFromMs(isPaused ? 0 : now.getTime() - lostMs));
+      isOutage = performance.now() - startedMs > SLOW_SWEEP_MS;
+    } finally {
+      if (isOutage) outageEndedMs = deps.clock.ms();
+    }
+  };
+}
+
+/** @param lostBefore a node without a heartbeat since then is lost. */
+async function sweep(deps: StreamSignalDeps, now: Date, lostBefore: Date): Promise<void> {
+  const { db, log } = deps;
+  const lost = repository.selectLostIngests(db, now, lostBefore);
   const due = repository.selectDueStreams(db, now);
   // Runs twice a second and usually finds nothing.
   if (!(await hasAny(db, [lost, due, ...selectNotices(db, now)]))) return;

@@ -24,14 +24,20 @@ export interface PublishSink {
   ended(reason: 'unpublish' | 'closed'): void;
 }
 
+/** Reason why a publish is rejected. `unavailable`: the key could not be checked. */
+export type PublishRejection = 'invalid-key' | 'unavailable';
+
 /** Interface of the server that owns a connection. */
 export interface ConnectionHost {
   apps: ReadonlySet<string>;
   handshakeMs: number;
   /** Timeout from the end of the handshake to the publish command. */
   publishMs: number;
-  /** null refuses. Never rejects; may take seconds. */
-  accept(request: { app: string; key: string }, connection: RtmpConnection): Promise<PublishSink | null>;
+  /** Never throws; may take seconds. */
+  accept(
+    request: { app: string; key: string },
+    connection: RtmpConnection,
+  ): Promise<PublishSink | PublishRejection>;
 }
 
 type Phase = 'handshake' | 'opened' | 'connected' | 'accepting' | 'publishing' | 'closing';
@@ -350,13 +356,17 @@ export class RtmpConnection {
     });
   }
 
-  #onAccepted(sink: PublishSink | null): void {
+  #onAccepted(sink: PublishSink | PublishRejection): void {
     if (this.#phase !== 'accepting') {
-      sink?.ended('closed');
+      if (typeof sink !== 'string') sink.ended('closed');
       return;
     }
     const streamId = this.#publishStreamId;
-    if (sink === null) {
+    if (sink === 'unavailable') {
+      this.#refuse(streamId, 'NetStream.Publish.Failed', 'The server is temporarily unavailable. Try again.');
+      return;
+    }
+    if (sink === 'invalid-key') {
       this.#refuse(streamId, 'NetStream.Publish.BadName', 'Invalid stream key.');
       return;
     }
