@@ -42,8 +42,10 @@ export function newAddress(): string {
 export async function startAuthFixture(
   clock?: Clock,
   env: Record<string, string> = {},
+  databaseUrl?: string,
 ): Promise<AuthFixture> {
   const app = await startTestApp({
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
     env: { TRUST_PROXY: 'true', ...env },
     ...(clock === undefined ? {} : { clock }),
   });
