@@ -11,6 +11,9 @@ export interface MediaProcessPosition {
   index: number;
   /** Number of media processes. */
   count: number;
+  nodeId: string;
+  /** Node IDs of all processes, in their order. */
+  nodeIds: readonly string[];
 }
 
 /** Returns the data folder of a media process: the first one keeps its files directly in DATA_DIR. */

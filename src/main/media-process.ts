@@ -5,6 +5,8 @@ import type { MediaGauges } from '../platform/metrics.ts';
 import type { MediaPorts } from './held-ports.ts';
 import { type MediaChild, type MediaInit, type MediaMessage, superviseMedia } from './media-child.ts';
 import { MediaGaugesSum } from './media-gauges.ts';
+import { nodeFolderOf } from './media-node.ts';
+import { nodeIdOf } from './node-id.ts';
 import { type ConnectionTaker, SocketDistributor } from './socket-distributor.ts';
 
 /** The media processes, from their start: they load their code while there is no database yet. */
@@ -19,7 +21,7 @@ export interface MediaLaunch {
 
 interface Options {
   log: Logger;
-  config: Pick<Config, 'INGEST_MAX_PER_ADDRESS' | 'MEDIA_PROCESSES'>;
+  config: Pick<Config, 'DATA_DIR' | 'INGEST_MAX_PER_ADDRESS' | 'MEDIA_PROCESSES'>;
   ports: MediaPorts;
   /** Called when the first start fails for a permanent reason. */
   onFatal(message: string): void;
@@ -63,7 +65,13 @@ export function launchMedia(options: Options): MediaLaunch {
   return {
     async begin(init, onGauges) {
       tellGauges = onGauges;
-      await Promise.all(children.map((child, index) => child.begin({ ...init, position: { index, count } })));
+      const nodeIds = await Promise.all(
+        children.map((_, index) => nodeIdOf(nodeFolderOf(config.DATA_DIR, index))),
+      );
+      const starts = nodeIds.map((nodeId, index) =>
+        children[index]?.begin({ ...init, position: { index, count, nodeId, nodeIds } }),
+      );
+      await Promise.all(starts);
     },
     running: () => children.some((child) => child.isRunning()),
     async stop() {

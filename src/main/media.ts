@@ -34,7 +34,6 @@ import { createIngestHooks, onPublishRejected, reportHealth } from './ingest.ts'
 import { startLiveEndpoint } from './live-endpoint.ts';
 import type { MediaHandles, MediaMessage, MediaOrder, MediaStart } from './media-child.ts';
 import { type MediaProcessPosition, nodeFolderOf } from './media-node.ts';
-import { nodeIdOf } from './node-id.ts';
 import { startRoomMedia } from './room-media.ts';
 import { launchSender } from './sender-process.ts';
 import type { EncoderProtocol } from './socket-distributor.ts';
@@ -53,7 +52,6 @@ function tell(message: MediaMessage): void {
 
 /** This process, which is a media node. */
 interface OwnNode extends MediaProcessPosition {
-  nodeId: string;
   /** Data folder. */
   folder: string;
 }
@@ -183,6 +181,7 @@ function createReaders(container: Container, { engine, node, ffmpeg }: Reading) 
     engine,
     port: bridgeRuns.port,
     nodeId,
+    machine: node.nodeIds,
     outbound: fetcher,
     demuxer: createDemuxer(async () => ffmpeg, log),
     rooms:
@@ -213,7 +212,7 @@ async function runMedia(start: MediaStart, handles: MediaHandles): Promise<Runni
   });
   const { signals, healthSeries, log } = container;
   const folder = nodeFolderOf(container.config.DATA_DIR, start.position.index);
-  const node = { ...start.position, nodeId: await nodeIdOf(folder), folder };
+  const node = { ...start.position, folder };
   const plane = await createMediaPlane(container, { node, ffmpegInfo: start.ffmpeg, handles });
   const { nodeId, engine, live, states, history, recorder, simulator, certificate, restreams, bridges } =
     plane;

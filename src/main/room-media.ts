@@ -11,11 +11,12 @@ import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
 import type { MirrorOptions, RoomMirror } from '../media/rooms/livekit/mirror.ts';
 import { livekitOf } from '../media/rooms/open.ts';
 import type { CompatibilityReports } from '../media/whep/compatibility.ts';
-import { createWhepManager, type WhepManager } from '../media/whep/whep-manager.ts';
+import { createWhepManager } from '../media/whep/whep-manager.ts';
 import { OpusPassthrough } from '../media/whip/opus-passthrough.ts';
 import { createWhipManager } from '../media/whip/whip-manager.ts';
 import { createDiskSpace } from '../platform/disk.ts';
 import type { Container } from './container.ts';
+import type { MediaProcessPosition } from './media-node.ts';
 
 export interface RoomMedia {
   /** Tasks that record rooms, accept WHIP publish sessions, and serve WHEP viewers. */
@@ -24,7 +25,7 @@ export interface RoomMedia {
 }
 
 interface Plane {
-  nodeId: string;
+  node: MediaProcessPosition;
   engine: Pick<IngestEngine, 'publish' | 'refuse' | 'list' | 'feed'>;
   ffmpeg: FfmpegProgram;
   fitness: CompatibilityReports;
@@ -33,14 +34,20 @@ interface Plane {
 /**
  * Runs the Janus of this machine next to the ingest: it hosts the rooms, or records those of LiveKit, accepts
  * publish sessions by WHIP and serves viewers by WHEP. Returns null when there is none, or no work for it.
+ * Of several media processes, the first one runs Janus; the others only serve viewers through it.
  */
-export async function startRoomMedia(
-  container: Container,
-  { nodeId, engine, ffmpeg, fitness }: Plane,
-): Promise<RoomMedia | null> {
+export async function startRoomMedia(container: Container, plane: Plane): Promise<RoomMedia | null> {
+  const { name, hasJanus } = container.roomChoice;
+  if (name !== 'janus' && !(name === 'livekit' && hasJanus === true)) return null;
+  if (plane.node.index === 0) return startJanusMedia(container, plane);
+  const whep = await startViewers(container, plane, new OpusPassthrough());
+  return whep && { tasks: [whep.task], stop: () => whep.stop() };
+}
+
+async function startJanusMedia(container: Container, plane: Plane): Promise<RoomMedia> {
   const { config, log, store, disk, bus, roomChoice, roomRecordings } = container;
-  const isLivekit = roomChoice.name === 'livekit' && roomChoice.hasJanus === true;
-  if (roomChoice.name !== 'janus' && !isLivekit) return null;
+  const { engine, ffmpeg } = plane;
+  const { nodeId } = plane.node;
   const folder = join(config.DATA_DIR, 'rooms', 'janus');
   const linkFile = config.ROOMS_LINK_FILE;
   const janus = startJanus({
@@ -52,6 +59,7 @@ export async function startRoomMedia(
     log,
   });
   const { port } = roomRecordings;
+  const isLivekit = roomChoice.name === 'livekit';
   const server = isLivekit ? livekitOf(config) : null;
   const recorder = createJanusRecorder({
     ...{ port, store, disk, nodeId, linkFile, log },
@@ -64,9 +72,7 @@ export async function startRoomMedia(
   });
   await whip.recover();
   bus.subscribe(WHIP_TOPIC, () => void whip.sync());
-  const whep = createViewers(container, { nodeId, engine, ffmpeg, fitness }, sound);
-  await whep?.recover();
-  bus.subscribe(WHEP_TOPIC, () => void whep?.sync());
+  const whep = await startViewers(container, plane, sound);
   const record = async () => {
     if (isLivekit && (await readLink(linkFile)) !== null) bus.publish(ROOM_RECORDER_TOPIC);
     await recorder.sync();
@@ -74,7 +80,7 @@ export async function startRoomMedia(
   return {
     tasks: [
       { name: 'WHIP publishes', run: () => whip.sync() },
-      ...(whep ? [{ name: 'WHEP viewers', run: () => whep.sync() }] : []),
+      ...(whep ? [whep.task] : []),
       { name: 'room recordings', run: record },
     ],
     async stop() {
@@ -84,18 +90,21 @@ export async function startRoomMedia(
   };
 }
 
-/** Returns null when real-time playback is disabled. */
-function createViewers(
-  { config, log, whep }: Container,
-  { nodeId, engine, ffmpeg, fitness: notes }: Plane,
+/** Serves the viewers of this process's broadcasts. Returns null when real-time playback is disabled. */
+async function startViewers(
+  { config, log, whep, bus }: Container,
+  { node: { nodeId }, engine, ffmpeg, fitness: notes }: Plane,
   direct: OpusPassthrough,
-): WhepManager | null {
+) {
   const { WHEP_MAX_VIEWERS: viewers, WHEP_MAX_VIEWERS_PER_STREAM: perStream, ROOMS_LINK_FILE } = config;
   if (viewers === 0) return null;
   const limits = { viewers, perStream };
-  return createWhepManager({
+  const manager = createWhepManager({
     ...{ engine, port: whep.port, nodeId, ffmpeg, direct, linkFile: ROOMS_LINK_FILE, limits, notes, log },
   });
+  await manager.recover();
+  bus.subscribe(WHEP_TOPIC, () => void manager.sync());
+  return { task: { name: 'WHEP viewers', run: () => manager.sync() }, stop: () => manager.stop() };
 }
 
 /** LiveKit's libraries are loaded only where it is in use. */

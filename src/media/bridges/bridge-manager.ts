@@ -21,6 +21,8 @@ export interface BridgeManagerOptions {
   engine: Pick<IngestEngine, 'publish' | 'list' | 'feed'>;
   port: BridgePort;
   nodeId: string;
+  /** IDs of all nodes of this machine; default: only this one. */
+  machine?: readonly string[];
   outbound: SourceContext['outbound'];
   demuxer: SourceContext['demuxer'];
   /** Dependencies of room bridges; null when this node serves no rooms. */
@@ -93,7 +95,7 @@ export function createBridgeManager(options: BridgeManagerOptions): BridgeManage
     }
   };
   const loop = new LeaseLoop<DesiredBridge>({
-    ask: () => port.wanted(nodeId, options.rooms !== null),
+    ask: () => port.wanted(nodeId, options.rooms !== null, options.machine),
     apply,
     leaseMs: BRIDGE_LEASE_MS,
     what: 'the bridges to run',

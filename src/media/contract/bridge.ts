@@ -57,8 +57,10 @@ export interface BridgePort {
    * Returns the bridges that this node is to run now. No other node gets them while this node's lease lasts.
    *
    * @param hasRooms whether the node can reach the room engine.
+   * @param machine IDs of all nodes of this machine, which share the bridges that any of them can run: a
+   *   stream is played in a room by the node that it is published to. Default: only this node.
    */
-  wanted(nodeId: string, hasRooms: boolean): Promise<DesiredBridge[]>;
+  wanted(nodeId: string, hasRooms: boolean, machine?: readonly string[]): Promise<DesiredBridge[]>;
   /** One that is out of date changes nothing. */
   report(nodeId: string, report: BridgeReport): Promise<void>;
   /**

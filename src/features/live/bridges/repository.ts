@@ -143,9 +143,22 @@ export async function listOverdueBridges(
 
 // Queries of the nodes that run bridges.
 
+/** Runnable bridge, with the node that its source stream is published to. */
+export type RunnableBridge = BridgeRow & { publishing_node_id: string | null };
+
 /** Selects the runnable bridges that this node holds or that are unclaimed. */
-export function runnableOn(db: Db, nodeId: string, hasRooms: boolean, now: Date): Promise<BridgeRow[]> {
-  const all = db.selectFrom('bridge').selectAll();
+export function runnableOn(db: Db, nodeId: string, hasRooms: boolean, now: Date): Promise<RunnableBridge[]> {
+  const all = db
+    .selectFrom('bridge')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('ingest_session')
+        .select('ingest_session.node_id')
+        .whereRef('ingest_session.stream_id', '=', 'bridge.source_id')
+        .where('ingest_session.ended_at', 'is', null)
+        .as('publishing_node_id'),
+    );
   return (hasRooms ? all : all.where('type', '=', 'PULL_TO_STREAM'))
     .where('status', 'in', OPEN)
     .where((eb) =>

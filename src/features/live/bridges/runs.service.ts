@@ -14,7 +14,7 @@ import type { Db } from '../../../platform/db/index.ts';
 import type { Logger } from '../../../platform/logger.ts';
 import type { Secrets } from '../../../platform/secrets.ts';
 import type { BridgeParticipants } from '../../rooms/index.ts';
-import type { BridgeChange, BridgeRow } from './repository.ts';
+import type { BridgeChange, BridgeRow, RunnableBridge } from './repository.ts';
 import * as repository from './repository.ts';
 import { BRIDGE_TOPIC } from './service.ts';
 import { type Change, change, end, isOpen } from './transitions.ts';
@@ -42,11 +42,14 @@ export interface BridgeRuns {
 }
 
 const MAX_MESSAGE = 300;
+/** Time after which any node may claim a bridge that its preferred node has not claimed. */
+const PREFERENCE_MS = 3000;
 const DEFAULT_ERROR_MESSAGE = 'The bridge failed.';
 const BAD_ADDRESS = 'The stored source URL can no longer be decrypted. Create another bridge.';
 
 export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
   const { db, clock } = deps;
+  const claims = new ClaimOrder(clock);
   return {
     port: {
       admit: deps.admit,
@@ -55,9 +58,9 @@ export function createBridgeRuns(deps: BridgeRunDeps): BridgeRuns {
           await letGo(deps, id, (row) => row.node_id === nodeId);
         }
       },
-      async wanted(nodeId, hasRooms) {
+      async wanted(nodeId, hasRooms, machine = [nodeId]) {
         await endOverdue(deps);
-        return claimWanted(deps, nodeId, hasRooms);
+        return claimWanted(deps, claims, { nodeId, hasRooms, machine });
       },
       viewRoom: (roomId) => deps.rooms.view(roomId),
       seat: (bridgeId) => seat(deps, bridgeId),
@@ -104,16 +107,75 @@ async function letGo(deps: BridgeRunDeps, id: string, isStill: (row: BridgeRow) 
   });
 }
 
-async function claimWanted(deps: BridgeRunDeps, nodeId: string, hasRooms: boolean): Promise<DesiredBridge[]> {
-  const { db, clock } = deps;
+interface ClaimingNode {
+  nodeId: string;
+  hasRooms: boolean;
+  /** IDs of all nodes of its machine. */
+  machine: readonly string[];
+}
+
+async function claimWanted(
+  deps: BridgeRunDeps,
+  claims: ClaimOrder,
+  { nodeId, hasRooms, machine }: ClaimingNode,
+): Promise<DesiredBridge[]> {
+  const { db, bus, clock } = deps;
   const now = clock.now();
-  const rows = await repository.runnableOn(db, nodeId, hasRooms, now);
+  const found = await repository.runnableOn(db, nodeId, hasRooms, now);
+  const isElsewhere = (row: RunnableBridge) => isPublishedBeside(row, nodeId, machine);
+  for (const { id } of found.filter((row) => row.node_id === nodeId && isElsewhere(row))) {
+    await letGo(deps, id, (row) => row.node_id === nodeId);
+    bus.publish(BRIDGE_TOPIC, id);
+  }
+  const here = found.filter((row) => !isElsewhere(row));
+  const rows = claims.select(here, nodeId, machine);
   const mine = await claimLeases(rows, {
     ...{ nodeId, now, leaseMs: BRIDGE_LEASE_MS },
     claim: (ids, until) => repository.claimBridges(db, nodeId, ids, { now, until }),
   });
   const wanted = await Promise.all(mine.map((row) => toWanted(deps, row)));
   return wanted.filter((one) => one !== null);
+}
+
+/** Reports whether another node of the machine receives the stream that the bridge plays in a room. */
+function isPublishedBeside(
+  { type, publishing_node_id: publisher }: RunnableBridge,
+  nodeId: string,
+  machine: readonly string[],
+): boolean {
+  if (type !== 'STREAM_TO_ROOM' || publisher === null) return false;
+  return publisher !== nodeId && machine.includes(publisher);
+}
+
+/** Order in which the nodes of a machine claim unclaimed bridges, so that each gets its share. */
+class ClaimOrder {
+  readonly #clock: Clock;
+  /** Times at which unclaimed bridges were first seen, by their IDs. */
+  #unclaimed: ReadonlyMap<string, number> = new Map();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns the bridges that the node holds or may claim now. */
+  select(rows: readonly RunnableBridge[], nodeId: string, machine: readonly string[]): RunnableBridge[] {
+    const nowMs = this.#clock.ms();
+    const unclaimed = rows.filter((row) => row.node_id !== nodeId);
+    const since = new Map(unclaimed.map(({ id }) => [id, this.#unclaimed.get(id) ?? nowMs]));
+    this.#unclaimed = since;
+    return rows.filter(
+      (row) =>
+        row.node_id === nodeId ||
+        row.publishing_node_id === nodeId ||
+        preferredNode(row.id, machine) === nodeId ||
+        nowMs - (since.get(row.id) ?? nowMs) >= PREFERENCE_MS,
+    );
+  }
+}
+
+function preferredNode(bridgeId: string, machine: readonly string[]): string | undefined {
+  const sum = [...bridgeId].reduce((total, character) => total + character.charCodeAt(0), 0);
+  return machine[sum % machine.length];
 }
 
 /** Returns null, and fails the bridge, when its URL cannot be read. */
