@@ -69,8 +69,8 @@ export interface MediaChild {
   isReady(): boolean;
   /** @param onFailed called when the message was not sent. */
   send(order: MediaOrder, handle?: SendHandle, onFailed?: () => void): void;
-  /** Drains and ends it. */
-  stop(): Promise<void>;
+  /** Drains and ends it. @param drainMs time for which its broadcasts may continue. */
+  stop(drainMs: number): Promise<void>;
 }
 
 interface Options {
@@ -148,20 +148,22 @@ export function superviseMedia({ log, ports, onMessage, onExit, onFatal }: Optio
         if (error !== null) onFailed?.();
       });
     },
-    async stop() {
+    async stop(drainMs) {
       isStopping = true;
       clearTimeout(timer);
       sockets.close();
-      if (child !== null) await end(child);
+      if (child !== null) await end(child, drainMs);
     },
   };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ChildProcess, drainMs: number): Promise<void> {
   if (child.exitCode !== null) return;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.kill('SIGTERM');
-  const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  // Ends the wait for broadcasts, too (media-drain.ts).
+  if (drainMs === 0 && child.connected) child.disconnect();
+  const kill = setTimeout(() => child.kill('SIGKILL'), drainMs + STOP_MS);
   await ended;
   clearTimeout(kill);
 }

@@ -15,8 +15,8 @@ export interface MediaLaunch {
   begin(init: MediaInit, onGauges: (gauges: MediaGauges) => void): Promise<void>;
   /** Reports whether any of the processes runs. */
   running(): boolean;
-  /** Drains and ends them. */
-  stop(): Promise<void>;
+  /** Drains and ends them. @param drainMs time for which their broadcasts may continue. */
+  stop(drainMs?: number): Promise<void>;
 }
 
 interface Options {
@@ -74,10 +74,10 @@ export function launchMedia(options: Options): MediaLaunch {
       await Promise.all(starts);
     },
     running: () => children.some((child) => child.isRunning()),
-    async stop() {
+    async stop(drainMs = 0) {
       for (const port of [ports.rtmp, ports.rtmps]) port?.close();
       distributor?.close();
-      await Promise.all(children.map((child) => child.stop()));
+      await Promise.all(children.map((child) => child.stop(drainMs)));
     },
   };
 }

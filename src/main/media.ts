@@ -1,5 +1,6 @@
 import { Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { trimFolder } from '../../scripts/bootstrap/compiled.mjs';
 import { BRIDGE_TOPIC } from '../features/live/bridges/module.ts';
 import { RESTREAM_TOPIC } from '../features/live/restreams/module.ts';
@@ -33,6 +34,7 @@ import { recoverFormerNodes } from './former-nodes.ts';
 import { createIngestHooks, onPublishRejected, reportHealth } from './ingest.ts';
 import { startLiveEndpoint } from './live-endpoint.ts';
 import type { MediaHandles, MediaMessage, MediaOrder, MediaStart } from './media-child.ts';
+import { createMediaDrain, hasSuccessor, MOVE_MS, releaseLeases } from './media-drain.ts';
 import { type MediaProcessPosition, nodeFolderOf } from './media-node.ts';
 import { startRoomMedia } from './room-media.ts';
 import { launchSender } from './sender-process.ts';
@@ -249,14 +251,19 @@ async function runMedia(start: MediaStart, handles: MediaHandles): Promise<Runni
     ],
     log,
   );
+  terminate = createMediaDrain(container.config, { ...plane, rooms }, { stop: shutdown, log });
   const stop = async () => {
     // Parts that need no database stop first, because it may be gone already.
+    const isMoving = hasSuccessor(container, plane);
     const roomsEnded = rooms?.stop();
     watchdog.stop();
     await schedule.stop();
     await Promise.all([simulator.stop(), restreams.stop(), bridges.stop(), roomsEnded]);
     await engine.stop();
+    await releaseLeases([restreams, bridges], log);
     await Promise.all([live.stop(), recorder.stop(), history.stop(), formerNodes.stop()]);
+    // The last segments, and their numbers, are still read here.
+    if (await isMoving) await sleep(MOVE_MS);
     await endpoint.stop();
     await container.close();
   };
@@ -330,6 +337,8 @@ function tellGauges(
 
 let running: RunningMedia | null = null;
 let stopping = false;
+/** Handles SIGTERM and SIGINT. */
+let terminate = shutdown;
 
 function shutdown(): void {
   if (stopping) return;
@@ -378,7 +387,7 @@ process.on('message', (order: MediaOrder, handle: MediaHandles[keyof MediaHandle
     if (order.isReturned) process.send?.({ type: 'port', name: order.name }, handle, () => {});
   }
 });
-process.on('SIGTERM', shutdown);
-process.on('SIGINT', shutdown);
+process.on('SIGTERM', () => terminate());
+process.on('SIGINT', () => terminate());
 // The first process is gone, even by kill -9: nothing may be left behind.
 process.on('disconnect', shutdown);

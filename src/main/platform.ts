@@ -5,6 +5,7 @@ import { type Container, createContainer } from './container.ts';
 import { banner } from './first-run.ts';
 import type { HeldPorts } from './held-ports.ts';
 import { type Closers, type NodeState, recover } from './lifecycle.ts';
+import { waitForBroadcasts } from './media-drain.ts';
 import type { MediaLaunch } from './media-process.ts';
 import { openMetrics } from './metrics-port.ts';
 import type { Settings } from './ports.ts';
@@ -76,5 +77,7 @@ async function startRoles(
     const worker = startWorker(container);
     closers.push(() => worker.stop());
   }
+  // Stops first: this node shows its broadcasts until they have ended.
+  if (media !== null) closers.push(() => waitForBroadcasts(media, config));
   return api;
 }

@@ -21,6 +21,8 @@ import type { MediaProcessPosition } from './media-node.ts';
 export interface RoomMedia {
   /** Tasks that record rooms, accept WHIP publish sessions, and serve WHEP viewers. */
   tasks: Pick<ScheduledTask, 'name' | 'run'>[];
+  /** Leaves WHIP offers to other nodes; open publishes continue. */
+  refusePublishes(): void;
   stop(): Promise<void>;
 }
 
@@ -41,7 +43,7 @@ export async function startRoomMedia(container: Container, plane: Plane): Promis
   if (name !== 'janus' && !(name === 'livekit' && hasJanus === true)) return null;
   if (plane.node.index === 0) return startJanusMedia(container, plane);
   const whep = await startViewers(container, plane, new OpusPassthrough());
-  return whep && { tasks: [whep.task], stop: () => whep.stop() };
+  return whep && { tasks: [whep.task], refusePublishes() {}, stop: () => whep.stop() };
 }
 
 async function startJanusMedia(container: Container, plane: Plane): Promise<RoomMedia> {
@@ -83,6 +85,7 @@ async function startJanusMedia(container: Container, plane: Plane): Promise<Room
       ...(whep ? [whep.task] : []),
       { name: 'room recordings', run: record },
     ],
+    refusePublishes: () => whip.refusePublishes(),
     async stop() {
       await Promise.all([recorder.stop(), whip.stop(), whep?.stop()]);
       await janus.stop();

@@ -7,6 +7,7 @@ import { readCertificate } from './certificate.ts';
 import { describeStartupError } from './describe-error.ts';
 import { holdPorts } from './held-ports.ts';
 import type { Closers, NodeState } from './lifecycle.ts';
+import { endMediaWait, mediaDrainMs } from './media-drain.ts';
 import { launchMedia } from './media-process.ts';
 import { onParentExit, parentsOf, signalReady } from './parent-watch.ts';
 import { hasSeveralProcesses } from './processes/counts.ts';
@@ -14,12 +15,13 @@ import { hasSeveralProcesses } from './processes/counts.ts';
 const closers: Closers = [];
 const state: NodeState = { isStarted: false, isStopping: false };
 const STOP_MS = 25_000;
+let drainMs = 0;
 let roll: (() => Promise<void>) | null = null;
 
 async function shutdown(exitCode: number): Promise<void> {
-  if (state.isStopping) return;
+  if (state.isStopping) return endMediaWait();
   state.isStopping = true;
-  setTimeout(() => process.exit(1), STOP_MS).unref();
+  setTimeout(() => process.exit(1), drainMs + STOP_MS).unref();
   let code = exitCode;
   for (const close of closers.reverse()) {
     try {
@@ -34,6 +36,7 @@ async function shutdown(exitCode: number): Promise<void> {
 
 async function fail(message: string): Promise<void> {
   process.stderr.write(`marquee: ${message}\n`);
+  endMediaWait();
   await shutdown(1);
 }
 
@@ -56,6 +59,7 @@ async function openDatabaseServer(config: Config): Promise<string> {
 /** Begins what takes its time before all else is loaded (docs/decisions/startup-and-idle.md#parallel-start). */
 async function start(): Promise<void> {
   const config = loadConfig();
+  drainMs = mediaDrainMs(config);
   const lock = acquireInstanceLock(config.DATA_DIR);
   closers.push(() => lock.release());
   const hasCertificate = config.ROLES.includes('media') && (await readCertificate(config)) !== null;
@@ -100,7 +104,10 @@ process.on('SIGUSR2', () => {
 });
 const args = process.argv.slice(2);
 const parents = parentsOf(args);
-onParentExit(parents, () => void shutdown(0));
+onParentExit(parents, () => {
+  endMediaWait();
+  void shutdown(0);
+});
 
 start().then(
   () => signalReady(parents, args),

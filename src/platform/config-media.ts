@@ -1,4 +1,4 @@
-import { ConfigError, type Key, port, text, url } from './config-parsers.ts';
+import { ConfigError, integer, type Key, mediaDrain, port, text, url } from './config-parsers.ts';
 
 /** The variables of how nodes with the media role are reached, for the table of all. */
 export const MEDIA_KEYS = {
@@ -22,6 +22,13 @@ export const MEDIA_KEYS = {
   MEDIA_URL: url(
     'URL of that port for the other nodes; further media processes have the following ports. Default `http://MEDIA_HOST:MEDIA_PORT`.',
     ['http:', 'https:'],
+  ),
+  MEDIA_DRAIN: mediaDrain,
+  MEDIA_DRAIN_SEC: integer(
+    'Maximum time that a stopped node waits for its broadcasts with `MEDIA_DRAIN=wait`, in seconds.',
+    21_600,
+    1,
+    604_800,
   ),
 } satisfies Record<string, Key<unknown>>;
 
@@ -52,6 +59,8 @@ export function readMedia(read: Read, publicUrl: string) {
     MEDIA_HOST: host,
     MEDIA_PORT: read('MEDIA_PORT', MEDIA_KEYS.MEDIA_PORT) ?? 0,
     MEDIA_URL: address,
+    MEDIA_DRAIN: read('MEDIA_DRAIN', MEDIA_KEYS.MEDIA_DRAIN) ?? 'move',
+    MEDIA_DRAIN_SEC: read('MEDIA_DRAIN_SEC', MEDIA_KEYS.MEDIA_DRAIN_SEC) ?? 0,
   };
 }
 

@@ -143,6 +143,19 @@ export const logLevel: Key<string> = {
   },
 };
 
+/** How a media node that is stopped treats its broadcasts. */
+export type MediaDrain = 'move' | 'wait';
+
+export const mediaDrain: Key<MediaDrain> = {
+  description:
+    'Broadcasts of a node that is stopped: `move` ends the connections of their encoders, which reconnect to another node; `wait` lets them end first. See `docs/guides/operations.md`.',
+  fallback: 'move',
+  parse: (value) => {
+    if (value !== 'move' && value !== 'wait') throw new Error('must be move or wait');
+    return value;
+  },
+};
+
 export const retrySeconds: Key<number[]> = {
   description:
     'Delays before each retry of a webhook delivery, in seconds (docs/concepts/webhooks.md#attempts).',

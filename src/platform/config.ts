@@ -312,10 +312,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     DATA_DIR: dataDir,
     DISK_RESERVE: read(environment, 'DISK_RESERVE', KEYS.DISK_RESERVE),
     ...readS3(environment),
-    DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
-    DATABASE_POOL: get('DATABASE_POOL', KEYS.DATABASE_POOL),
-    DATABASE_DEADLINE_MS: get('DATABASE_DEADLINE_MS', KEYS.DATABASE_DEADLINE_MS),
-    LIVE_WITHOUT_DATABASE_SEC: get('LIVE_WITHOUT_DATABASE_SEC', KEYS.LIVE_WITHOUT_DATABASE_SEC),
+    ...readDatabase(environment),
     REDIS_URL: read(environment, 'REDIS_URL', KEYS.REDIS_URL),
     ROLES: get('ROLES', KEYS.ROLES),
     ...readProcesses(get),
@@ -370,6 +367,19 @@ function readSecretKey(environment: Environment) {
     throw new ConfigError('SECRET_KEY_FILE cannot be combined with SECRET_KEY');
   }
   return { SECRET_KEY: key, SECRET_KEY_FILE: file && resolve(file) };
+}
+
+function readDatabase(environment: Environment) {
+  return {
+    DATABASE_URL: read(environment, 'DATABASE_URL', KEYS.DATABASE_URL),
+    DATABASE_POOL: required(environment, 'DATABASE_POOL', KEYS.DATABASE_POOL),
+    DATABASE_DEADLINE_MS: required(environment, 'DATABASE_DEADLINE_MS', KEYS.DATABASE_DEADLINE_MS),
+    LIVE_WITHOUT_DATABASE_SEC: required(
+      environment,
+      'LIVE_WITHOUT_DATABASE_SEC',
+      KEYS.LIVE_WITHOUT_DATABASE_SEC,
+    ),
+  };
 }
 
 function readS3(environment: Environment) {

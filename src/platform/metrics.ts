@@ -74,18 +74,7 @@ export function createMetrics(): Metrics {
     aggregator: 'max',
     registers,
   });
-  const asked = new Counter({
-    name: 'marquee_live_node_requests_total',
-    help: 'Requests to media nodes for their live streams.',
-    labelNames: ['kind', 'outcome'],
-    registers,
-  });
-  const staleAnswers = new Counter({
-    name: 'marquee_live_stale_answers_total',
-    help: 'Reads of streams and videos for viewers answered from the last known state because the database was slow or unavailable.',
-    labelNames: ['kind'],
-    registers,
-  });
+  const { asked, staleAnswers } = playbackCounters(registers);
   return {
     registry,
     observeRequest: (operation, method, status, seconds) =>
@@ -107,6 +96,23 @@ export function createMetrics(): Metrics {
     staleAnswer: (kind) => staleAnswers.inc({ kind }),
     media: mediaGauges(registers),
   };
+}
+
+/** Counters of live playback. */
+function playbackCounters(registers: Registry[]) {
+  const asked = new Counter({
+    name: 'marquee_live_node_requests_total',
+    help: 'Requests to media nodes for their live streams.',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  });
+  const staleAnswers = new Counter({
+    name: 'marquee_live_stale_answers_total',
+    help: 'Reads of streams and videos for viewers answered from the last known state because the database was slow or unavailable.',
+    labelNames: ['kind'],
+    registers,
+  });
+  return { asked, staleAnswers };
 }
 
 function watchSums(registry: Registry, seconds: () => number): void {

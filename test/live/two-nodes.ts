@@ -25,7 +25,7 @@ export interface TwoNodes {
   close(): Promise<void>;
 }
 
-export async function startTwoNodes(): Promise<TwoNodes> {
+export async function startTwoNodes(environment: Record<string, string> = {}): Promise<TwoNodes> {
   const database = await createTestDatabase({ pool: 1 });
   const ports = { api: await freePort(), apiMetrics: await freePort(), mediaMetrics: await freePort() };
   const shared = {
@@ -33,6 +33,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
     SECRET_KEY: '0d'.repeat(32),
     SIGNAL_GRACE_MS: '60000',
     LIVE_MAX_RUNGS: '0',
+    ...environment,
   };
   const startApi = (dataDir?: string) =>
     startPlatform({

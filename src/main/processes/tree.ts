@@ -9,6 +9,7 @@ import { gatherMetrics, type MetricsGathering, ownMetrics } from '../../platform
 import { banner, type Owner, type StartupWarning } from '../first-run.ts';
 import type { HeldPorts } from '../held-ports.ts';
 import type { Closers, NodeState } from '../lifecycle.ts';
+import { waitForBroadcasts } from '../media-drain.ts';
 import type { MediaLaunch } from '../media-process.ts';
 import { openMetrics } from '../metrics-port.ts';
 import { createApiSocket } from './api-socket.ts';
@@ -64,6 +65,8 @@ export async function runTree(options: TreeOptions): Promise<Tree> {
   if (media !== null) closers.push(() => media.stop());
   closers.push(() => roles.stop());
   closers.push(() => preparation.stop());
+  // Stops first: this node shows its broadcasts until they have ended.
+  if (media !== null) closers.push(() => waitForBroadcasts(media, config));
 
   const owner = await preparation.owner;
   const { databaseUrl, secretKey, rooms } = await findings;

@@ -106,6 +106,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   /** The last step in the queue of publishes that open on a stream, one at a time. */
   #opening = new Map<string, Promise<unknown>>();
   #timer: NodeJS.Timeout | undefined;
+  #isRefusing = false;
   #ports = { rtmp: 0, rtmps: 0 };
 
   constructor(options: EmbeddedRtmpOptions) {
@@ -160,6 +161,11 @@ export class EmbeddedRtmpEngine implements IngestEngine {
   /** Replaces the certificate for later handshakes. @throws when key and certificate do not match. */
   setCertificate({ key, cert }: Certificate): void {
     this.#secure?.setSecureContext({ key, cert });
+  }
+
+  /** Refuses new publishes with a message; open ones continue. */
+  refusePublishes(): void {
+    this.#isRefusing = true;
   }
 
   async stop(): Promise<void> {
@@ -229,13 +235,15 @@ export class EmbeddedRtmpEngine implements IngestEngine {
       apps: new Set(this.#options.apps ?? ['live']),
       handshakeMs: this.#limits.handshakeMs,
       publishMs: this.#limits.publishMs,
-      accept: (request, connection) =>
-        this.#accept({ ...request, ip: connection.address, protocol }, connection).catch(
-          (error: unknown): PublishRejection => {
-            this.#log.error({ err: error }, 'ingest: accept failed');
-            return 'unavailable';
-          },
-        ),
+      accept: async (request, connection) =>
+        this.#isRefusing
+          ? 'unavailable'
+          : this.#accept({ ...request, ip: connection.address, protocol }, connection).catch(
+              (error: unknown): PublishRejection => {
+                this.#log.error({ err: error }, 'ingest: accept failed');
+                return 'unavailable';
+              },
+            ),
     };
     const connection = new RtmpConnection(socket, host, this.#log);
     this.#connections.add(connection);
@@ -251,7 +259,7 @@ export class EmbeddedRtmpEngine implements IngestEngine {
     const publisher = { closed: false, dismiss: onEnded };
     // A connected encoder has priority.
     const isTaken = protocol === 'bridge' && this.#byStream.has(grant.streamId);
-    if (!isTaken) session = await this.#enqueue(grant, protocol, publisher);
+    if (!isTaken && !this.#isRefusing) session = await this.#enqueue(grant, protocol, publisher);
     if (session === null) return null;
     const { sessionId } = session;
     const opened = session;

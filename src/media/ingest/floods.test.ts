@@ -126,7 +126,12 @@ async function connect(t: TestContext) {
     },
     ended: () => {},
   };
-  const host = { apps: new Set(['live']), handshakeMs: 10_000, publishMs: 10_000, accept: async () => sink };
+  const host = {
+    apps: new Set(['live']),
+    handshakeMs: 10_000,
+    publishMs: 10_000,
+    accept: async () => sink,
+  };
   const server = createServer((socket) => new RtmpConnection(socket, host, createLogger('silent')));
   const port = await listen(server, { host: '127.0.0.1', port: 0 });
   const client = await RtmpClient.connected(port);

@@ -72,6 +72,7 @@ export function createSimulator(options: SimulatorOptions): Simulator {
 
   return {
     sync() {
+      if (stopped) return asking ?? Promise.resolve();
       asking ??= look()
         .catch(unknown)
         .finally(() => {

@@ -36,8 +36,9 @@ export class LeaseLoop<T> {
     return this.#stopped;
   }
 
-  /** Runs one query at a time; a call during one is served by the next. Never rejects. */
+  /** Runs one query at a time; a call during one is served by the next. Never rejects; idle once stopped. */
   sync(): Promise<void> {
+    if (this.#stopped) return this.#asking ?? Promise.resolve();
     if (this.#asking !== null) {
       this.#askAgain = true;
       return this.#asking;

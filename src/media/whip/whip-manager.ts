@@ -24,6 +24,8 @@ export interface WhipManager {
   recover(): Promise<void>;
   /** Answers pending offers, and ends sessions that their clients have ended. Never rejects. */
   sync(): Promise<void>;
+  /** Leaves offers to other nodes; open publishes continue. */
+  refusePublishes(): void;
   /** Ends every publish of this node; clients may reconnect. */
   stop(): Promise<void>;
 }
@@ -42,6 +44,7 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
   let syncing: Promise<void> | null = null;
   let isAgain = false;
   let isStopping = false;
+  let isRefusing = false;
 
   const answer = async ({ sessionId, streamId, offer }: WhipOffer): Promise<void> => {
     const isTooMany =
@@ -67,8 +70,8 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
   };
   const look = async (): Promise<void> => {
     if ((await readLink(linkFile)) === null) return;
-    port.isThere();
-    for (const offered of await port.take(nodeId)) {
+    if (!isRefusing) port.isThere();
+    for (const offered of isRefusing ? [] : await port.take(nodeId)) {
       const { sessionId } = offered;
       answering.add(sessionId);
       answer(offered)
@@ -95,6 +98,9 @@ export function createWhipManager(options: WhipManagerOptions): WhipManager {
       isAgain = true;
       syncing ??= run();
       return syncing;
+    },
+    refusePublishes() {
+      isRefusing = true;
     },
     async stop() {
       isStopping = true;

@@ -20,6 +20,18 @@ export async function heartbeatNode(db: Db, id: string, now: Date): Promise<void
     .execute();
 }
 
+/** Reports whether a node other than this one has sent a heartbeat since a moment. */
+export async function hasOtherNode(db: Db, nodeId: string, since: Date): Promise<boolean> {
+  const row = await db
+    .selectFrom('media_node')
+    .select('id')
+    .where('id', '<>', nodeId)
+    .where('last_seen_at', '>=', since)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Finds the node of the open or last encoder connection. */
 export function findNode(db: Db, streamId: string) {
   return places(db, streamId).executeTakeFirst();

@@ -17,10 +17,14 @@ export interface MediaNodes {
   readonly places: SnapshotSource<StreamLocation>;
   /** Finds another node that had the stream after a moment, and within the last hour. */
   elsewhere(streamId: string, than: { nodeId: string; sinceMs: number }): Promise<StreamLocation | undefined>;
+  /** Reports whether another media node runs, to which encoders can reconnect. */
+  hasOther(nodeId: string): Promise<boolean>;
   /** Deletes nodes without a heartbeat for a week. */
   forget(): Promise<void>;
 }
 
+/** Age of the last heartbeat of a running node, which sends one per second. */
+const ALIVE_MS = 5000;
 const NODE_RETENTION_MS = 7 * DAY_MS;
 
 export function createMediaNodes({ db, bus, clock }: { db: Db; bus: Bus; clock: Clock }): MediaNodes {
@@ -35,6 +39,7 @@ export function createMediaNodes({ db, bus, clock }: { db: Db; bus: Bus; clock: 
       const since = dateFromMs(Math.max(sinceMs, clock.ms() - HOUR_MS));
       return repository.findOtherNode(db, streamId, { nodeId, since });
     },
+    hasOther: (nodeId) => repository.hasOtherNode(db, nodeId, dateFromMs(clock.ms() - ALIVE_MS)),
     forget: () => repository.deleteNodes(db, dateFromMs(clock.ms() - NODE_RETENTION_MS)),
   };
 }
