@@ -8,18 +8,38 @@ const TICKS_PER_SEC = 100;
  * processes. The difference of two calls is independent of other load on the machine.
  */
 export function processorSeconds(pid: number): number {
-  const processes = new Map<number, { parent: number; seconds: number }>();
+  const { program, database } = splitSeconds(pid);
+  return program + database;
+}
+
+/** Returns the same as `processorSeconds`, with that of PostgreSQL by itself. */
+export function splitSeconds(pid: number): { program: number; database: number } {
+  const processes = new Map<number, { parent: number; isDatabase: boolean; seconds: number }>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
     const fields = statOf(name);
     const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
-    if (fields.length > 0)
-      processes.set(Number(name), { parent: Number(fields[1]), seconds: ticks / TICKS_PER_SEC });
+    if (fields.length === 0) continue;
+    const isDatabase = commandOf(name).startsWith('postgres');
+    processes.set(Number(name), { parent: Number(fields[1]), isDatabase, seconds: ticks / TICKS_PER_SEC });
   }
   const isBelow = (one: number): boolean => {
     const parent = processes.get(one)?.parent;
     return one === pid || (parent !== undefined && parent > 1 && isBelow(parent));
   };
-  return [...processes].reduce((sum, [one, { seconds }]) => (isBelow(one) ? sum + seconds : sum), 0);
+  const split = { program: 0, database: 0 };
+  for (const [one, { isDatabase, seconds }] of processes) {
+    if (isBelow(one)) split[isDatabase ? 'database' : 'program'] += seconds;
+  }
+  return split;
+}
+
+/** Returns the name of a program; empty for an ended process. */
+function commandOf(name: string): string {
+  try {
+    return readFileSync(`/proc/${name}/comm`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Processor time in seconds of all threads of one process, since it began. */

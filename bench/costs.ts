@@ -1,0 +1,139 @@
+/**
+ * Measures the costs that `npm run capacity` adds up, with the processor time of the program and of PostgreSQL:
+ * `node bench/costs.ts [file]` writes them as JSON, by default to docs/operations/costs.json. Eight minutes.
+ */
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cost, Costs, Work } from '../scripts/capacity/schemas.ts';
+import { type CapacityBench, startCapacityBench, type Used } from './support/capacity-bench.ts';
+import { proportionalMegabytes } from './support/memory.ts';
+
+const FILE = process.argv[2] ?? join(import.meta.dirname, '../docs/operations/costs.json');
+const WINDOW_SEC = 15;
+const WARM_MS = 3000;
+
+/** Rates at which the work is measured: far below the limits, as in operation. */
+const RATES: Readonly<Partial<Record<Work, number>>> = {
+  read: 300,
+  write: 40,
+  delivery: 40,
+  viewerFacts: 200,
+  livePlaylist: 200,
+  segment: 60,
+};
+
+const megabytes = ({ platform }: CapacityBench) =>
+  proportionalMegabytes(platform.process.pid ?? 0).reduce(
+    (sum, one) => sum + (one.name === 'PostgreSQL' ? 0 : one.megabytes),
+    0,
+  );
+
+/** Returns the cost of a unit: what is used beyond the same time without the work. */
+function costOf(used: Used, without: Used, units: number, memoryMb = 0): Cost {
+  const share = used.seconds / without.seconds;
+  const beyond = (name: 'programSec' | 'databaseSec' | 'commits' | 'walBytes' | 'databaseBytes') =>
+    Math.max(0, used[name] - without[name] * share) / units;
+  const digits = (value: number) => Number(value.toPrecision(3));
+  return {
+    programMs: digits(beyond('programSec') * 1000),
+    databaseMs: digits(beyond('databaseSec') * 1000),
+    commits: digits(beyond('commits')),
+    walBytes: digits(beyond('walBytes')),
+    storedBytes: digits(beyond('databaseBytes')),
+    memoryMb: digits(Math.max(0, memoryMb)),
+  };
+}
+
+/** Measures requests, whose number is that of the load. */
+async function measureRequests(bench: CapacityBench, work: Work): Promise<Cost> {
+  const rate = RATES[work] ?? 0;
+  const load = await bench.start(work, rate);
+  await sleep(WARM_MS);
+  const used = await bench.measure(WINDOW_SEC);
+  const reached = await load.stop();
+  process.stderr.write(`${work}: ${reached.toFixed(1)} of ${rate} per second\n`);
+  await sleep(WARM_MS);
+  const without = await bench.measure(WINDOW_SEC);
+  return costOf(used, without, reached * used.seconds);
+}
+
+/** Measures `count` units that last. */
+async function measureLasting(bench: CapacityBench, work: Work, count: number): Promise<Cost> {
+  const before = { used: await bench.measure(WINDOW_SEC), memoryMb: megabytes(bench) };
+  await bench.start(work, count);
+  const used = await bench.measure(WINDOW_SEC);
+  const cost = costOf(used, before.used, count * used.seconds, (megabytes(bench) - before.memoryMb) / count);
+  process.stderr.write(`${work}: ${JSON.stringify(cost)}\n`);
+  return cost;
+}
+
+async function measureVideo(bench: CapacityBench): Promise<Cost> {
+  const without = await bench.measure(WINDOW_SEC);
+  const load = await bench.start('videoMinute', 10);
+  const measured = bench.measure(60);
+  const used = await measured;
+  const minutesPerSec = await load.stop();
+  return costOf(used, without, minutesPerSec * used.seconds);
+}
+
+/** Returns the memory of the processes of an idle platform; that of the API includes the worker. */
+function processMemory({ platform }: CapacityBench): Costs['processMb'] {
+  const sums = proportionalMegabytes(platform.process.pid ?? 0);
+  const of = (name: string) => Math.round(sums.find((one) => one.name.startsWith(name))?.megabytes ?? 0);
+  return { api: of('start'), media: of('media'), worker: of('start') };
+}
+
+const plain = await startCapacityBench(0);
+let costs: Costs;
+try {
+  await sleep(10_000);
+  const idle = await plain.measure(WINDOW_SEC);
+  const processMb = processMemory(plain);
+  const requests = async (work: Work) => measureRequests(plain, work);
+  const [read, write, viewerFacts] = [
+    await requests('read'),
+    await requests('write'),
+    await requests('viewerFacts'),
+  ];
+  const withDelivery = await requests('delivery');
+  const broadcast = await measureLasting(plain, 'broadcast', 4);
+  const restream = await measureLasting(plain, 'restream', 4);
+  const [livePlaylist, segment] = [await requests('livePlaylist'), await requests('segment')];
+  const delivery: Cost = {
+    ...withDelivery,
+    programMs: Math.max(0, withDelivery.programMs - write.programMs),
+    databaseMs: Math.max(0, withDelivery.databaseMs - write.databaseMs),
+    commits: Math.max(0, withDelivery.commits - write.commits),
+    walBytes: Math.max(0, withDelivery.walBytes - write.walBytes),
+    storedBytes: Math.max(0, withDelivery.storedBytes - write.storedBytes),
+  };
+  const rungs = await startCapacityBench(2);
+  let [broadcastWithRungs, videoMinute] = [broadcast, broadcast];
+  try {
+    await sleep(10_000);
+    videoMinute = await measureVideo(rungs);
+    broadcastWithRungs = await measureLasting(rungs, 'broadcastWithRungs', 1);
+  } finally {
+    await rungs.close();
+  }
+  costs = {
+    machine: `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown processor'}`,
+    measuredOn: new Date().toISOString().slice(0, 10),
+    idle: {
+      programCores: idle.programSec / idle.seconds,
+      databaseCores: idle.databaseSec / idle.seconds,
+      commitsPerSec: idle.commits / idle.seconds,
+      walBytesPerSec: idle.walBytes / idle.seconds,
+    },
+    processMb,
+    work: {
+      ...{ read, write, livePlaylist, segment, broadcast, broadcastWithRungs },
+      ...{ restream, viewerFacts, videoMinute, delivery },
+    },
+  };
+} finally {
+  await plain.close();
+}
+writeFileSync(FILE, `${JSON.stringify(costs, null, 2)}\n`);
