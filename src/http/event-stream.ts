@@ -53,14 +53,28 @@ export class EventStreams {
   #clockwork: NodeJS.Timeout | undefined;
   #checking: Promise<void> | null = null;
   #wanted = false;
+  #isStopping = false;
 
   constructor(app: FastifyInstance, ports: Ports) {
     this.#ports = ports;
     ports.keys.onChanged(() => this.#check());
     ports.sessions.onChanged(() => this.#check());
     app.addHook('preClose', async () => {
+      this.#isStopping = true;
       for (const stream of this.#open) stream.bye('SHUTDOWN', true);
     });
+  }
+
+  /** Ends the open streams one after the other, so that their clients do not reconnect all at the same time. */
+  async drain(durationMs: number): Promise<void> {
+    const startedAt = performance.now();
+    const streams = [...this.#open];
+    for (const [index, stream] of streams.entries()) {
+      const dueAt = startedAt + (durationMs * (index + 1)) / streams.length;
+      const waitMs = dueAt - performance.now();
+      if (waitMs > 0) await sleep(waitMs);
+      stream.bye('SHUTDOWN', true);
+    }
   }
 
   /**
@@ -122,7 +136,10 @@ export class EventStreams {
       // Recorded now rather than when the stream ends, so that an open stream appears in the log.
       recordRequest(this.#ports.requestLog, request, { status: 200, ms: reply.elapsedTime });
       countRequest(this.#ports.requestLog, request, 200);
-      if (stream.begin(reply.getHeaders(), request.method === 'HEAD')) await tail(stream);
+      if (stream.begin(reply.getHeaders(), request.method === 'HEAD')) {
+        if (this.#isStopping) stream.bye('SHUTDOWN', true);
+        else await tail(stream);
+      }
     } catch (error) {
       this.#ports.log.error({ err: error, requestId }, 'an event stream failed');
     } finally {

@@ -24,7 +24,6 @@ import { mediaOriginsOf } from './media-origins.ts';
 
 const WEB_DIST = join(ROOT, 'web/dist');
 const UNIQUE_VIOLATION = '23505';
-const DRAIN_MS = 10_000;
 
 /** Translates a failure of the database that no feature has translated. */
 function databaseFailure(error: unknown): AppError | null {
@@ -91,6 +90,7 @@ export interface BuiltApi {
   routes: Route[];
   /** @param held the port; null listens on the one of the configuration. */
   open(held: Pick<HeldPort, 'giveTo'> | null): Promise<void>;
+  /** Stops the role without a reset connection (docs/guides/operations.md#stop-a-node). */
   drain(): Promise<void>;
 }
 
@@ -103,7 +103,7 @@ export async function startApi(container: Container, mediaRuns: () => boolean): 
 
 /** Builds the api role. */
 export async function buildApi(container: Container, mediaRuns: () => boolean): Promise<BuiltApi> {
-  const { config, log, catalogue } = container;
+  const { config, log, catalogue, readiness } = container;
   const assets = loadAssets({ dir: WEB_DIST, log });
   const routes = apiRoutes(container, mediaRuns);
   const documented = { routes, events: catalogue.definitions, url: config.PUBLIC_URL + BASE_PATH };
@@ -117,7 +117,10 @@ export async function buildApi(container: Container, mediaRuns: () => boolean): 
     ],
     trustProxy: config.TRUST_PROXY,
   });
-  const drain = createDrain(app, DRAIN_MS);
+  const drain = createDrain(app, {
+    delayMs: config.DRAIN_DELAY * 1000,
+    timeoutMs: config.DRAIN_TIMEOUT * 1000,
+  });
   await container.durableWindows?.load();
   await app.ready();
   let services: Service[] = [];
@@ -125,11 +128,13 @@ export async function buildApi(container: Container, mediaRuns: () => boolean): 
     app,
     routes,
     async open(held) {
+      readiness.start();
       if (held === null) await app.listen({ port: config.PORT, host: config.HOST });
       else await held.giveTo(app.server);
       services = startServices(container.modules, 'api');
     },
     async drain() {
+      readiness.drain();
       await drain();
       await stopServices(services);
     },

@@ -71,12 +71,13 @@ async function startRoles(
   if (config.ROLES.includes('api')) {
     if (isAlone) await inBackground(() => recover(modules, 'api'));
     api = await buildApi(container, () => media?.running() ?? true);
-    closers.push(api.drain);
   }
   if (config.ROLES.includes('worker')) {
     const worker = startWorker(container);
     closers.push(() => worker.stop());
   }
+  // Stops early: load balancers notice immediately, and what its last requests enqueue is still processed.
+  if (api !== null) closers.push(api.drain);
   // Stops first: this node shows its broadcasts until they have ended.
   if (media !== null) closers.push(() => waitForBroadcasts(media, config));
   return api;

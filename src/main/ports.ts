@@ -66,7 +66,7 @@ export interface Settings {
 }
 
 /** Services of the process: those of every feature, and the tools of the media plane. */
-export interface Ports extends Omit<Platform, 'catalogue' | 'events' | 'facts' | 'jobs'> {
+export interface Ports extends Omit<Platform, 'catalogue' | 'events' | 'facts' | 'jobs' | 'readiness'> {
   /** Selected room engine. */
   roomChoice: RoomEngineSelection;
   openRoomEngine: RoomEngineOpener;

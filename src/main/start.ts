@@ -14,7 +14,8 @@ import { hasSeveralProcesses } from './processes/counts.ts';
 
 const closers: Closers = [];
 const state: NodeState = { isStarted: false, isStopping: false };
-const STOP_MS = 25_000;
+/** Time for everything but the drain of the roles, mostly for the media process. */
+const STOP_MS = 15_000;
 let drainMs = 0;
 let roll: (() => Promise<void>) | null = null;
 
@@ -59,7 +60,7 @@ async function openDatabaseServer(config: Config): Promise<string> {
 /** Begins what takes its time before all else is loaded (docs/decisions/startup-and-idle.md#parallel-start). */
 async function start(): Promise<void> {
   const config = loadConfig();
-  drainMs = mediaDrainMs(config);
+  drainMs = mediaDrainMs(config) + config.DRAIN_TIMEOUT * 1000;
   const lock = acquireInstanceLock(config.DATA_DIR);
   closers.push(() => lock.release());
   const hasCertificate = config.ROLES.includes('media') && (await readCertificate(config)) !== null;

@@ -47,6 +47,18 @@ export type { RoomConfig } from './config-rooms.ts';
 export const KEYS = {
   PORT: port('HTTP port for the API, pages and playback.', 8080),
   HOST: text('Address the HTTP and RTMP listeners bind.', '127.0.0.1'),
+  DRAIN_DELAY: integer(
+    'Seconds for which the API still accepts connections after SIGTERM, while `/readyz` returns 503. Set it to the time that your load balancer takes to notice: usually 5.',
+    0,
+    0,
+    600,
+  ),
+  DRAIN_TIMEOUT: integer(
+    'Maximum seconds from SIGTERM until requests in flight are aborted, `DRAIN_DELAY` included.',
+    25,
+    1,
+    3600,
+  ),
   PUBLIC_URL: url('Public URL of the HTTP port. Default `http://localhost:PORT`.', ['http:', 'https:']),
   PLATFORM_HOSTS: hosts('Additional host names of the platform, comma-separated.'),
   DATA_DIR: text('Folder for all data stored on this machine.', './data'),
@@ -307,6 +319,7 @@ export function loadConfig(environment: Environment = process.env): Config {
   return Object.freeze({
     PORT: port,
     HOST: get('HOST', KEYS.HOST),
+    ...readDrain(get),
     PUBLIC_URL: publicUrl,
     PLATFORM_HOSTS: get('PLATFORM_HOSTS', KEYS.PLATFORM_HOSTS),
     DATA_DIR: dataDir,
@@ -359,6 +372,17 @@ export function loadConfig(environment: Environment = process.env): Config {
 }
 
 const isLoopback = (host: string) => /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(host);
+
+function readDrain(get: <T>(name: string, key: Key<T>) => T) {
+  const drain = {
+    DRAIN_DELAY: get('DRAIN_DELAY', KEYS.DRAIN_DELAY),
+    DRAIN_TIMEOUT: get('DRAIN_TIMEOUT', KEYS.DRAIN_TIMEOUT),
+  };
+  if (drain.DRAIN_DELAY >= drain.DRAIN_TIMEOUT) {
+    throw new ConfigError('DRAIN_DELAY must be less than DRAIN_TIMEOUT');
+  }
+  return drain;
+}
 
 function readSecretKey(environment: Environment) {
   const key = read(environment, 'SECRET_KEY', KEYS.SECRET_KEY);

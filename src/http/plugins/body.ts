@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { AppError, badRequest } from '../../kernel/errors.ts';
 import { parseJson } from '../../platform/json.ts';
@@ -17,9 +18,7 @@ const BODY_MS = 60_000;
 export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
   app.addHook('onRequest', (request, reply, done) => {
     const { raw } = request;
-    const hasBody =
-      raw.headers['transfer-encoding'] !== undefined || Number(raw.headers['content-length']) > 0;
-    if (hasBody && request.routeOptions.config.streams !== true) {
+    if (hasBody(raw) && request.routeOptions.config.streams !== true) {
       const refuse = () => {
         if (reply.sent || reply.raw.headersSent) raw.destroy();
         else reply.header('connection', 'close').send(new AppError('REQUEST_TIMEOUT'));
@@ -30,6 +29,11 @@ export function bodyDeadline(app: FastifyInstance, limitMs = BODY_MS): void {
     }
     done();
   });
+}
+
+/** Reports whether the request announces a body that is not empty. */
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > 0;
 }
 
 const FORM_TYPE = /^(application\/x-www-form-urlencoded|text\/plain)\b/i;
@@ -44,10 +48,8 @@ export function jsonBody(app: FastifyInstance): void {
   // Clients such as curl send a form's media type with the empty body of a call without one.
   app.addHook('onRequest', ({ routeOptions, raw }, _reply, done) => {
     const { headers } = raw;
-    const isEmpty =
-      Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
     const isForm = FORM_TYPE.test(headers['content-type'] ?? '');
-    if (isEmpty && isForm && routeOptions.config.route !== undefined) delete headers['content-type'];
+    if (!hasBody(raw) && isForm && routeOptions.config.route !== undefined) delete headers['content-type'];
     done();
   });
   app.removeAllContentTypeParsers();

@@ -6,8 +6,6 @@ import type { ProcessOrder, ProcessReply } from './messages.ts';
 export type { SendHandle } from 'node:child_process';
 
 const ENTRY = programFile('src/main/processes/role');
-/** A process that has not ended by then is killed. */
-const STOP_MS = 30_000;
 
 /** A running process of the tree. */
 export interface RoleProcess extends MetricsSource {
@@ -21,11 +19,15 @@ export interface RoleProcess extends MetricsSource {
   stop(how: 'terminate' | 'retire'): Promise<void>;
 }
 
+interface RoleProcessOptions {
+  name: string;
+  /** Time to stop; a process that has not ended by then is killed. */
+  stopMs: number;
+  onReply(reply: ProcessReply, handle: SendHandle): void;
+}
+
 /** Starts a process of the tree. It loads its code and waits for its `init`. */
-export function startRoleProcess(
-  name: string,
-  onReply: (reply: ProcessReply, handle: SendHandle) => void,
-): RoleProcess {
+export function startRoleProcess({ name, stopMs, onReply }: RoleProcessOptions): RoleProcess {
   const child = fork(ENTRY, [name], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     execArgv: process.execArgv,
@@ -75,13 +77,13 @@ export function startRoleProcess(
       isReady = false;
       if (how === 'retire') send({ type: 'retire' });
       else child.kill('SIGTERM');
-      await endedInTime(child, ended);
+      await endedInTime(child, ended, stopMs);
     },
   };
 }
 
-async function endedInTime(child: ChildProcess, ended: Promise<unknown>): Promise<void> {
-  const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+async function endedInTime(child: ChildProcess, ended: Promise<unknown>, stopMs: number): Promise<void> {
+  const kill = setTimeout(() => child.kill('SIGKILL'), stopMs);
   await ended;
   clearTimeout(kill);
 }

@@ -20,6 +20,8 @@ import { type RoleProcess, type SendHandle, startRoleProcess } from './role-proc
 
 /** How often the API processes learn whether the media process runs. */
 const MEDIA_STATE_MS = 500;
+/** Time of a process to stop after its drain. */
+const STOP_MS = 5000;
 
 /** Findings of the first process that the others need. */
 export interface Findings {
@@ -178,7 +180,8 @@ function startProcess(
   // A folder of its own: the worker role removes what is beside its folder.
   const ownFolder = join(scratchFolder(config), newUuid());
   const scratchDir = join(ownFolder, 'work');
-  const started = startRoleProcess(task.name, onReply);
+  const stopMs = config.DRAIN_TIMEOUT * 1000 + STOP_MS;
+  const started = startRoleProcess({ name: task.name, stopMs, onReply });
   findings.then(
     ({ databaseUrl, secretKey, rooms }) =>
       started.send({

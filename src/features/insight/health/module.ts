@@ -15,7 +15,7 @@ import { databaseProbes, type HealthProbes, paymentsProbe } from './probes.ts';
 import { createReadiness, type FfmpegState, type ReadinessCheck } from './readiness.service.ts';
 import { healthRoutes } from './routes.ts';
 
-interface HealthDeps extends Pick<Platform, 'clock' | 'config' | 'db' | 'log' | 'sql'> {
+interface HealthDeps extends Pick<Platform, 'clock' | 'config' | 'db' | 'log' | 'readiness' | 'sql'> {
   pingProviders(): Promise<void>;
   roomEngine(): RoomEngine;
   /** Throws while this machine has no usable ffmpeg. */
@@ -37,7 +37,7 @@ export function createHealthModule(deps: HealthDeps): FeatureModule {
   const { clock } = deps;
   return {
     routes: (role) => healthRoutes({ probes: probesOf(deps, role), readiness: readiness(deps, role), clock }),
-    pages: (role) => [healthPages({ probes: probesOf(deps, role) })],
+    pages: () => [healthPages(deps)],
   };
 }
 

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
-import type { HealthProbes } from './probes.ts';
+import type { Readiness } from '../../../platform/readiness.ts';
 
-/** Serves `/healthz` and `/readyz` for orchestrators: liveness and readiness. */
-export function healthPages({ probes }: { probes: HealthProbes }): (app: FastifyInstance) => void {
+/** Serves `/healthz` and `/readyz` for orchestrators and load balancers: liveness and readiness. */
+export function healthPages({ readiness }: { readiness: Readiness }): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/healthz', async () => ({ status: 'OK' }));
     app.get('/readyz', async (_request, reply) => {
-      const ready = await probes.database();
-      return reply.status(ready ? 200 : 503).send({ status: ready ? 'OK' : 'DOWN' });
+      const status = readiness.status();
+      return reply.status(status === 'OK' ? 200 : 503).send({ status });
     });
   };
 }

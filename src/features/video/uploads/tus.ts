@@ -53,10 +53,6 @@ export function tusEndpoint({ uploads }: { uploads: Uploads }): (app: FastifyIns
         linger(request);
         done();
       });
-      scope.addHook('preClose', (done) => {
-        uploads.transfers.stop();
-        done();
-      });
       acceptCreations(scope, uploads);
       acceptUploads(scope, uploads);
     });
