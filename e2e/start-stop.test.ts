@@ -211,6 +211,34 @@ test('SIGTERM drains: the current request is answered and every process exits', 
   assert.deepEqual(childrenOf(1, platform.dataDir), [], 'no database is left behind');
 });
 
+/** Sends a request on a new connection. */
+async function statusOf(url: string): Promise<number | undefined> {
+  const [response] = await once(request(url, { agent: false }).end(), 'response');
+  response.resume();
+  await once(response, 'end');
+  return response.statusCode;
+}
+
+test('SIGTERM under load fails no request of clients that follow /readyz', async (t) => {
+  const draining = await startPlatform({ environment: { DRAIN_DELAY: '3' } });
+  t.after(() => draining.stop());
+  const outcomes: unknown[] = [];
+  let isServing = true;
+  const poll = async () => {
+    while (isServing) outcomes.push(await statusOf(`${draining.api}/health`).catch((error) => error));
+  };
+  const clients = Array.from({ length: 8 }, poll);
+  await waitFor(() => outcomes.length > 100);
+  const stopped = draining.stop();
+  await waitFor(async () => (await statusOf(`${draining.url}/readyz`)) === 503, { intervalMs: 1 });
+  const before = outcomes.length;
+  await waitFor(() => outcomes.length > before + 30, { intervalMs: 1 });
+  isServing = false;
+  await Promise.all(clients);
+  assert.deepEqual(new Set(outcomes), new Set([200]));
+  assert.equal(await stopped, 0, draining.output());
+});
+
 test('it drains when its parent is killed, and leaves no process behind', async () => {
   const dataDir = join(folder, 'data');
   const command = [process.execPath, '--disable-warning=ExperimentalWarning', serverProgram('start')];

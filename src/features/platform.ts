@@ -18,7 +18,7 @@ import type { Logger } from '../platform/logger.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Outbound } from '../platform/outbound/index.ts';
 import type { Passwords } from '../platform/passwords.ts';
-import type { Readiness } from '../platform/readiness.ts';
+import type { ProcessReadiness } from '../platform/readiness.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import type { UsageEvents } from './insight/usage-events/index.ts';
 
@@ -28,7 +28,7 @@ export interface Platform extends Pick<DatabaseHandle, 'db' | 'sql'> {
   clock: Clock;
   log: Logger;
   metrics: Metrics;
-  readiness: Readiness;
+  readiness: ProcessReadiness;
   bus: Bus;
   secrets: Secrets;
   counters: CounterFactory;

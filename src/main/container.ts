@@ -1,5 +1,5 @@
 import type { FeatureModule } from '../features/module.ts';
-import { createReadiness } from '../platform/readiness.ts';
+import { createProcessReadiness } from '../platform/readiness.ts';
 import { DECLARATIONS } from './declarations.ts';
 import { createModules } from './modules.ts';
 import { openPorts, type Settings } from './ports.ts';
@@ -16,7 +16,7 @@ export async function createContainer(settings: Settings, additional: readonly F
     declared: DECLARATIONS,
     strict: settings.strictEvents ?? false,
   });
-  const platform = { ...ports, ...wiring, readiness: createReadiness() };
+  const platform = { ...ports, ...wiring, readiness: createProcessReadiness() };
   const { modules: ownModules, services } = createModules(platform);
   const modules = [...ownModules, ...additional];
   connect(modules);

@@ -94,6 +94,15 @@ describe('the configuration', () => {
     assert.throws(() => loadConfig({ TLS_CERT_FILE: '/a.pem' }), /^Error: TLS_KEY_FILE/);
   });
 
+  test('the drain lasts longer than its delay', () => {
+    const { DRAIN_DELAY, DRAIN_TIMEOUT } = loadConfig({});
+    assert.deepEqual([DRAIN_DELAY, DRAIN_TIMEOUT], [0, 25]);
+    assert.throws(
+      () => loadConfig({ DRAIN_DELAY: '25' }),
+      /^Error: DRAIN_DELAY must be less than DRAIN_TIMEOUT/,
+    );
+  });
+
   test('the secret key comes from one place', () => {
     assert.equal(loadConfig({ SECRET_KEY_FILE: '/etc/key' }).SECRET_KEY_FILE, '/etc/key');
     assert.equal(loadConfig({}).SECRET_KEY_FILE, undefined);

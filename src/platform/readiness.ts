@@ -9,7 +9,7 @@ export type ReadinessStatus = 'STARTING' | 'OK' | 'STUCK' | 'DRAINING';
  * State of a process that load balancers read from `/readyz`: only `OK` is ready. It does not depend on the
  * database, because a balancer that removes all nodes makes an outage of the database worse.
  */
-export interface Readiness {
+export interface ProcessReadiness {
   status(): ReadinessStatus;
   /** Marks the process as started. */
   start(): void;
@@ -17,7 +17,7 @@ export interface Readiness {
   drain(): void;
 }
 
-export function createReadiness(): Readiness {
+export function createProcessReadiness(): ProcessReadiness {
   let state: 'STARTING' | 'OK' | 'DRAINING' = 'STARTING';
   let timer: NodeJS.Timeout | undefined;
   let tickedAt = 0;

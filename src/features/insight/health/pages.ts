@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { Readiness } from '../../../platform/readiness.ts';
+import type { ProcessReadiness } from '../../../platform/readiness.ts';
 
 /** Serves `/healthz` and `/readyz` for orchestrators and load balancers: liveness and readiness. */
-export function healthPages({ readiness }: { readiness: Readiness }): (app: FastifyInstance) => void {
+export function healthPages({ readiness }: { readiness: ProcessReadiness }): (app: FastifyInstance) => void {
   return (app) => {
     app.get('/healthz', async () => ({ status: 'OK' }));
     app.get('/readyz', async (_request, reply) => {
