@@ -10,7 +10,7 @@ const REQUEST_GRACE_MS = 500;
 /** Maximum time in which a busy server accepts the connections of the system's queue. */
 const MAX_ACCEPT_MS = 500;
 
-export interface DrainTimes {
+interface DrainTimes {
   /** How long new connections are still accepted, while load balancers notice `/readyz`. */
   delayMs: number;
   /** Maximum duration of the drain, `delayMs` included. */

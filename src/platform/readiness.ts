@@ -3,7 +3,7 @@ const TICK_MS = 1000;
 /** Lateness of that timer beyond which the process counts as stuck. */
 const MAX_LATE_MS = 2000;
 
-export type ReadinessStatus = 'STARTING' | 'OK' | 'STUCK' | 'DRAINING';
+type ReadinessStatus = 'STARTING' | 'OK' | 'STUCK' | 'DRAINING';
 
 /**
  * State of a process that load balancers read from `/readyz`: only `OK` is ready. It does not depend on the
