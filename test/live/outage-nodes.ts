@@ -73,10 +73,22 @@ export interface Poll {
   lastSegment: number;
 }
 
-/** Requests what a player requests every two seconds. */
-export async function poll(url: string, { id, query }: Pick<OutageStream, 'id' | 'query'>): Promise<Poll> {
+/**
+ * Requests what a player requests every two seconds.
+ *
+ * @param awaited media sequence number of a segment that the request of the playlist waits for.
+ */
+export async function poll(
+  url: string,
+  { id, query }: Pick<OutageStream, 'id' | 'query'>,
+  awaited?: number,
+): Promise<Poll> {
   const get = (file: string) => fetch(`${url}/live/${id}/${file}`, { headers: { 'user-agent': 'player' } });
-  const [master, media] = await Promise.all([get(`master.m3u8${query}`), get(`src/index.m3u8${query}`)]);
+  const reload = awaited === undefined ? '' : `${query === '' ? '?' : '&'}_HLS_msn=${awaited}`;
+  const [master, media] = await Promise.all([
+    get(`master.m3u8${query}`),
+    get(`src/index.m3u8${query}${reload}`),
+  ]);
   const statuses = [master.status, media.status];
   const text = (await media.text()).replaceAll(query, '');
   await master.arrayBuffer();
@@ -105,13 +117,14 @@ export async function pollSegments(
   await Promise.all(
     streams.map(async (stream) => {
       const first = await poll(url, stream);
-      for (const status of first.statuses) seen.add(status);
+      let last = first;
       const isDone = async () => {
-        const { statuses, lastSegment } = await poll(url, stream);
-        for (const status of statuses) seen.add(status);
-        return lastSegment >= first.lastSegment + count;
+        last = await poll(url, stream, Math.max(0, last.lastSegment + 1));
+        for (const status of last.statuses) seen.add(status);
+        return last.lastSegment >= first.lastSegment + count;
       };
-      await waitFor(isDone, { timeoutMs: count * 10_000, intervalMs: 500, message: () => `${[...seen]}` });
+      for (const status of first.statuses) seen.add(status);
+      await waitFor(isDone, { timeoutMs: count * 10_000, message: () => [...seen].join() });
     }),
   );
   return [...seen];

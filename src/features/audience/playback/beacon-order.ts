@@ -1,5 +1,5 @@
-import { isTransientError } from '../../../platform/db/index.ts';
 import type { UsageEvents } from '../../insight/usage-events/index.ts';
+import { unlessUnavailable } from './last-known.ts';
 import type { PlaybackSession } from './playback-sessions.ts';
 
 /**
@@ -23,10 +23,7 @@ export function createBeaconOrder(facts: Pick<UsageEvents, 'lastNumber'>): Beaco
   const latest = new Map<string, number>();
   /** Without the database, beacons are accepted: the rollups drop repeated ones. */
   const lastStored = (playbackSession: string, before: Date) =>
-    facts.lastNumber({ playbackSession, before }).catch((error: unknown) => {
-      if (isTransientError(error)) return null;
-      throw error;
-    });
+    unlessUnavailable(facts.lastNumber({ playbackSession, before }));
   return {
     async advance({ key }, number, now) {
       const stored = latest.has(key) ? null : await lastStored(key, now);

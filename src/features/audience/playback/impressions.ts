@@ -5,6 +5,7 @@ import type { Logger } from '../../../platform/logger.ts';
 import type { UsageEvents } from '../../insight/usage-events/index.ts';
 import type { ViewerFingerprint, ViewerFingerprints } from '../viewer-fingerprints/index.ts';
 import type { Grant } from './access.rules.ts';
+import { unlessUnavailable } from './last-known.ts';
 import type { PlaybackSessions } from './playback-sessions.ts';
 
 /** Media of a page, and the grant that admitted its visitor. */
@@ -40,7 +41,7 @@ export function createImpressions({ arrivals, sessions, facts, clock, log }: Dep
   return {
     async recordImpression(request, shown) {
       const visit = clientInfoOf(request);
-      const isSelf = await arrivals.isOwner(visit, shown.accountId);
+      const isSelf = (await unlessUnavailable(arrivals.isOwner(visit, shown.accountId))) ?? false;
       if (request.method === 'GET' && !isPrefetched(request)) {
         const arrival = arrivals.fingerprint(visit, { workspaceId: shown.workspaceId, isSelf });
         // Runs in the background, so that the page does not wait.

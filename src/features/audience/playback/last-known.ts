@@ -19,8 +19,6 @@ interface Options {
 export interface PlaybackLastKnown {
   streams: LastKnownState<StreamSnapshot>;
   videos: LastKnownState<VideoSnapshot>;
-  /** Data that restricts nothing. */
-  unrestricted: LastKnownState<readonly string[]>;
 }
 
 /**
@@ -58,7 +56,6 @@ export function createPlaybackLastKnown({
         return ageMs > limitOf(video.visibility, false) ? null : counted('video', video);
       },
     },
-    unrestricted: lastKnownFor(maxAgeMs),
   };
 }
 
@@ -68,4 +65,14 @@ export function lastKnownFor<T>(maxAgeMs: number): LastKnownState<T> {
     isUnavailable: isTransientError,
     answer: async (snapshot, ageMs) => (ageMs > maxAgeMs ? null : snapshot),
   };
+}
+
+/** Returns the result; null when the database is unavailable. */
+export async function unlessUnavailable<T>(result: Promise<T>): Promise<T | null> {
+  try {
+    return await result;
+  } catch (error) {
+    if (isTransientError(error)) return null;
+    throw error;
+  }
 }

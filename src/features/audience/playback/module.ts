@@ -11,7 +11,7 @@ import { beaconPage } from './beacon.pages.ts';
 import { createBeacons } from './beacon.service.ts';
 import type { OnBytesSent } from './egress.ts';
 import { createImpressions } from './impressions.ts';
-import { createPlaybackLastKnown } from './last-known.ts';
+import { createPlaybackLastKnown, lastKnownFor } from './last-known.ts';
 import { createStreamLinks, createVideoLinks, type VideoLinks } from './links.ts';
 import { liveFilePages } from './live/files.pages.ts';
 import type { StreamSnapshot } from './live/snapshot.ts';
@@ -133,8 +133,9 @@ interface PlaybackExports {
 export function createPlaybackModule(deps: PlaybackDeps): FeatureModule & PlaybackExports {
   const { config, playbackTokens: tokens } = deps;
   const sessions = createPlaybackSessions(deps);
+  const maxAgeMs = config.LIVE_WITHOUT_DATABASE_SEC * 1000;
   const lastKnown = createPlaybackLastKnown({
-    maxAgeMs: config.LIVE_WITHOUT_DATABASE_SEC * 1000,
+    maxAgeMs,
     isLiveOnNode: deps.isLiveOnNode,
     onStaleAnswer: (kind) => deps.metrics.staleAnswer(kind),
   });
@@ -142,7 +143,7 @@ export function createPlaybackModule(deps: PlaybackDeps): FeatureModule & Playba
     streams: createSnapshots(deps.streamSnapshots, 'str', { lastKnown: lastKnown.streams }),
     videos: createSnapshots(deps.videoSnapshots, 'vid', { lastKnown: lastKnown.videos }),
     recordings: createSnapshots({ find: (id) => deps.recordings.videosOf(id), onChanged: () => {} }, 'ses', {
-      lastKnown: lastKnown.unrestricted,
+      lastKnown: lastKnownFor(maxAgeMs),
     }),
   };
   const downloads = createDownloads({

@@ -37,11 +37,15 @@ after(async () => {
   await server.close();
 });
 
-/** Brings the database back after an outage, whatever the test did. */
 let restore = async () => {};
-afterEach(async () => {
-  await restore();
+/** Brings the database back after an outage. */
+async function endOutage(): Promise<void> {
+  const end = restore;
   restore = async () => {};
+  await end();
+}
+afterEach(async () => {
+  await endOutage();
   await waitFor(async () => (await app.request('GET', '/streams', { key, undeclared: true })).status === 200);
 });
 const outages = {
@@ -93,6 +97,7 @@ for (const [name, begin] of Object.entries(outages)) {
     const files = [...VIDEO_FILES, `captions/${caption}`, `captions/${caption}.m3u8`];
     const paths = [...open.paths, ...withQuery(closed.paths, closed.query)];
     paths.push(...files.map((file) => `/v/${video}/${file}`));
+    const pages = [open.id, video].flatMap((id) => [`/watch/${id}`, `/embed/${id}`]);
     assert.deepEqual(await statuses(paths), [200]);
     assert.deepEqual(await statuses(closed.paths), [404]);
     const unseen = await onAir();
@@ -108,12 +113,12 @@ for (const [name, begin] of Object.entries(outages)) {
     await waitFor(isStale, { message: 'answers from the last known state' });
     assert.deepEqual([...seen, ...(await statuses(paths))], [200, 200]);
     assert.deepEqual(await statuses(closed.paths), [404], 'the token is still required');
+    assert.deepEqual(await statuses(pages), [200]);
     assert.match(await (await get(open.paths[1] ?? '')).text(), /s_000003\.m4s/);
     const answer = await get(unseen.paths[0] ?? '');
     assert.equal(answer.status, 503, 'a stream that had no viewer');
     assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
-    await restore();
-    restore = async () => {};
+    await endOutage();
     await waitFor(async () => (await statuses(unseen.paths)).join() === '200');
     await waitFor(
       async () =>
@@ -143,8 +148,7 @@ test('a viewer who was admitted as a follower continues without the database, an
   assert.deepEqual(await statuses(paths, unknown), [503]);
   const answer = await get(paths[0] ?? '', unknown);
   assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
-  await restore();
-  restore = async () => {};
+  await endOutage();
   await waitFor(async () => (await statuses(paths, unknown)).join() === '200');
   (
     await waitFor(async () => {
@@ -169,8 +173,7 @@ test('a beacon sent without the database is counted when it is back', async () =
     body: JSON.stringify({ session, n: 0, events: [{ type: 'PLAY', positionSec: 0, at: clock.ms() }] }),
   });
   assert.equal(answer.status, 204);
-  await restore();
-  restore = async () => {};
+  await endOutage();
   const count = async () =>
     (await app.container.sql`select from usage_event where subject_id = ${video} and kind = 'BEACON'`).length;
   await waitFor(async () => (await count()) === 1);

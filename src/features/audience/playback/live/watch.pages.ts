@@ -8,6 +8,7 @@ import { html, type SafeHtml } from '../../../../platform/html.ts';
 import type { Grant } from '../access.rules.ts';
 import type { Access, AccessRequest } from '../access.service.ts';
 import type { Impressions } from '../impressions.ts';
+import { unlessUnavailable } from '../last-known.ts';
 import { creatorName, EMBED_SIZE, notFoundPages, type RenderFollowBox } from '../media.views.ts';
 import { type Embeddable, oembedUrl } from '../oembed.pages.ts';
 import { followersOnlyPage, isPurchasable, paywallPage, type Sellers } from '../paywall.ts';
@@ -119,7 +120,10 @@ async function viewOf(
     whep: deps.hasWhep() ? `/whep/${streamId}${suffix}` : null,
     session:
       grant === 'preview' ? null : await deps.reception.recordImpression(request, { ...stream, ...pass }),
-    chat: withChat ? ((await deps.chat?.(streamId, suffix, request)) ?? null) : null,
+    chat:
+      withChat && deps.chat !== undefined
+        ? await unlessUnavailable(deps.chat(streamId, suffix, request))
+        : null,
     watchUrl,
     reportUrl: `/report/${streamId}`,
     embedUrl: `${publicUrl}/embed/${streamId}`,
@@ -141,8 +145,8 @@ export async function followOf(
   }: Pick<StreamSnapshot, 'accountId' | 'workspaceId' | 'mode' | 'creator'>,
   page: string,
 ): Promise<SafeHtml | null> {
-  if (mode === 'test') return null;
-  return (await followBox?.(asking, { accountId, workspaceId, ...creator }, page)) ?? null;
+  if (mode === 'test' || followBox === undefined) return null;
+  return unlessUnavailable(followBox(asking, { accountId, workspaceId, ...creator }, page));
 }
 
 function showingOf(stream: StreamSnapshot, grant: Grant | null, clock: Clock): StreamViewState {
