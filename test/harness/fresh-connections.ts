@@ -6,15 +6,14 @@ export interface FreshConnectionsOptions {
   /** Number of requests, unless `until` ends them. */
   count?: number;
   until?: Promise<unknown>;
+  /** A request without a response within this time has failed. Default: 5 seconds. */
+  timeoutMs?: number;
 }
-
-/** A request without a response within this time has failed. */
-const TIMEOUT_MS = 5000;
 
 /** Sends requests, each over a new connection. */
 export async function sendFreshConnections(
   url: string,
-  { clients, count = Number.POSITIVE_INFINITY, until }: FreshConnectionsOptions,
+  { clients, count = Number.POSITIVE_INFINITY, until, timeoutMs = 5000 }: FreshConnectionsOptions,
 ): Promise<{ sent: number; failures: string[] }> {
   const failures: string[] = [];
   let left = count;
@@ -26,7 +25,7 @@ export async function sendFreshConnections(
     while (left > 0) {
       left -= 1;
       sent += 1;
-      const failure = await sendOnce(url);
+      const failure = await sendOnce(url, timeoutMs);
       if (failure !== null) failures.push(failure);
     }
   };
@@ -35,16 +34,16 @@ export async function sendFreshConnections(
 }
 
 /** Returns the reason why the request failed, or null. */
-function sendOnce(url: string): Promise<string | null> {
+function sendOnce(url: string, timeoutMs: number): Promise<string | null> {
   return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: TIMEOUT_MS }, (response) => {
+    const request = get(url, { agent: false, timeout: timeoutMs }, (response) => {
       response.once('error', (error) => resolve(error.message));
       response.once('end', () =>
         resolve(response.statusCode === 200 ? null : `status ${response.statusCode}`),
       );
       response.resume();
     });
-    request.once('timeout', () => request.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));
+    request.once('timeout', () => request.destroy(new Error(`no response within ${timeoutMs} ms`)));
     request.once('error', (error) => resolve(error.message));
   });
 }
