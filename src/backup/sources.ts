@@ -13,13 +13,17 @@ export interface Source extends Omit<MediaFile, 'sha256'> {
 
 /** Everything that the platform stores lies below it (docs/decisions/storage-and-quota.md#keys). */
 const STORED = 'w/';
-/** Paths in the data folder: open uploads, open recordings, and the node ID of the media process. */
+/** Folders of open uploads and of the open recordings of the media processes. */
 const FOLDERS = ['media/.partial', 'rec'];
+const NODES = 'nodes';
 const NODE_ID = 'node-id';
+/** Paths in the data folder: open uploads, open recordings, and the node IDs of the media processes. */
+const DATA_PATH =
+  /^(media\/\.partial\/[\w~-][\w.~-]*|(nodes\/\d+\/)?(node-id|rec(\/[\w-][\w.-]*)*\/[\w~-][\w.~-]*))$/;
 
 /** Reports whether a backup may contain a data-folder file with this path. */
 export function isDataPath(path: string): boolean {
-  return path === NODE_ID || /^(media\/\.partial|rec(\/[\w-][\w.-]*)*)\/[\w~-][\w.~-]*$/.test(path);
+  return DATA_PATH.test(path);
 }
 
 /** All files of the platform, in no order that matters. */
@@ -31,6 +35,12 @@ export async function* sourcesOf(store: BlobStore, dataDir: string): AsyncGenera
   for (const folder of FOLDERS) yield* filesBelow(dataDir, folder);
   const nodeId = await dataFile(dataDir, NODE_ID);
   if (nodeId !== null) yield nodeId;
+  for (const node of await readdir(join(dataDir, NODES)).catch(() => [])) {
+    yield* filesBelow(dataDir, `${NODES}/${node}/rec`);
+    const path = `${NODES}/${node}/${NODE_ID}`;
+    const id = isDataPath(path) ? await dataFile(dataDir, path) : null;
+    if (id !== null) yield id;
+  }
 }
 
 async function* filesBelow(dataDir: string, folder: string): AsyncGenerator<Source> {

@@ -82,6 +82,15 @@ describe('the configuration', () => {
     assert.equal(loadConfig({ RTMP_URL: 'rtmps://in.example.com/x' }).RTMP_URL, 'rtmps://in.example.com/x');
   });
 
+  test('the number of media processes is a number or derived from the CPU cores', () => {
+    assert.equal(loadConfig({}).MEDIA_PROCESSES, 1);
+    assert.equal(loadConfig({ MEDIA_PROCESSES: '3' }).MEDIA_PROCESSES, 3);
+    const { MEDIA_PROCESSES: derived } = loadConfig({ MEDIA_PROCESSES: 'auto' });
+    assert.ok(derived >= 1 && derived <= 8, `${derived}`);
+    for (const MEDIA_PROCESSES of ['0', 'all', '1.5', '65'])
+      assert.throws(() => loadConfig({ MEDIA_PROCESSES }), /MEDIA_PROCESSES/);
+  });
+
   test('RTMPS needs both files, and has an address where it is', () => {
     assert.equal(loadConfig({}).RTMPS_URL, undefined);
     const files = { TLS_CERT_FILE: '/a.pem', TLS_KEY_FILE: '/b.pem' };

@@ -57,6 +57,31 @@ async function emittedEvents({ account }: Owner): Promise<{ type: string; data: 
     .map(({ type, body }) => ({ type, data: JSON.parse(String(body)).data }));
 }
 
+describe('nodes of one machine', () => {
+  const machine = ['node-a', 'node-b'];
+  const claim = async (nodeId: string) =>
+    (await port().wanted(nodeId, true, machine)).map(({ bridgeId }) => bridgeId);
+
+  test('share unclaimed bridges, and each bridge runs on one of them', async () => {
+    const made: string[] = [];
+    let first: string[] = [];
+    let second: string[] = [];
+    while (first.length === 0 || second.length === 0) {
+      made.push(await bridge(await owner()));
+      [first, second] = [await claim('node-a'), await claim('node-b')];
+      assert.deepEqual([...first, ...second].filter((id) => made.includes(id)).toSorted(), made.toSorted());
+    }
+  });
+
+  test('a node claims the bridges that the preferred node has not claimed after three seconds', async () => {
+    const made = [await bridge(await owner())];
+    while ((await claim('node-a')).includes(made.at(-1) ?? '')) made.push(await bridge(await owner()));
+    clock.advance(3000);
+    const claimed = await claim('node-a');
+    assert.ok(made.every((id) => claimed.includes(id)));
+  });
+});
+
 describe('POST /bridges', () => {
   test('creating a bridge returns 201 with the whole resource and masks secrets in its URL', async () => {
     const mine = await owner();

@@ -115,6 +115,18 @@ describe('bridges of rooms', () => {
     assert.equal((await get(mine, late)).at('data.endReason'), 'REMOVED');
   });
 
+  test('a stream is played in a room by the node of the machine that it is published to', async () => {
+    const mine = await owner();
+    const id = (await into(mine, await room(mine))).assertOk(201).string('data.id');
+    const machine = ['node-1', 'node-2'];
+    const isWantedBy = async (nodeId: string) =>
+      (await port().wanted(nodeId, true, machine)).some(({ bridgeId }) => bridgeId === id);
+    assert.ok((await wantedBy('node-1')).some(({ bridgeId }) => bridgeId === id));
+    await app.container.signals.publishStarted(ingestSession(mine.streamId, { nodeId: 'node-2' }));
+    assert.deepEqual([await isWantedBy('node-1'), await isWantedBy('node-2')], [false, true]);
+    assert.equal((await get(mine, id)).at('data.status'), 'PENDING');
+  });
+
   test('invalid input gets an error with the field at fault', async () => {
     const mine = await owner();
     const other = await owner();
