@@ -19,8 +19,8 @@ export interface TwoProcesses {
   platform: RunningPlatform;
   partner: Partner;
   metricsPort: number;
-  /** Starts a broadcast with a real encoder. */
-  broadcast(protocol?: 'rtmp' | 'rtmps'): Promise<TestBroadcast>;
+  /** Starts a broadcast with a real encoder. @param input fields of its stream. */
+  broadcast(protocol?: 'rtmp' | 'rtmps', input?: object): Promise<TestBroadcast>;
   /** Starts a new encoder of a stream. */
   publish(key: string, protocol?: 'rtmp' | 'rtmps'): Publisher;
   /** Returns the playlist of the source rendition; empty before there is one. */
@@ -34,10 +34,14 @@ export interface TwoProcesses {
 
 const SIZE = { width: 320, height: 180, fps: 15 };
 
-export async function startTwoProcesses(environment: Record<string, string> = {}): Promise<TwoProcesses> {
+export async function startTwoProcesses(
+  environment: Record<string, string> = {},
+  dataDir?: string,
+): Promise<TwoProcesses> {
   const ca = await createTestCa();
   const [rtmpsPort, metricsPort] = [await freePort(), await freePort()];
   const platform = await startPlatform({
+    ...(dataDir === undefined ? {} : { dataDir }),
     environment: {
       ...(await certificateFiles(ca)),
       RTMPS_PORT: String(rtmpsPort),
@@ -59,8 +63,8 @@ export async function startTwoProcesses(environment: Record<string, string> = {}
   };
   return {
     ...{ platform, partner, metricsPort, publish },
-    async broadcast(protocol) {
-      const { id, streamKey: key } = await partner.createStream({ latencyMode: 'LOW' });
+    async broadcast(protocol, input) {
+      const { id, streamKey: key } = await partner.createStream({ latencyMode: 'LOW', ...input });
       await partner.start(id);
       const encoder = publish(key, protocol);
       await waitFor(async () => (await partner.stream(id)).hasSignal, { timeoutMs: 15_000 });
