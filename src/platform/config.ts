@@ -107,7 +107,7 @@ export const KEYS = {
     86_400,
   ),
   REDIS_URL: url(
-    'URL of a Valkey or Redis server for counters shared by all nodes of a cluster (`rediss://` for TLS). Unset: each process counts separately.',
+    'URL of a Valkey or Redis server for counters shared by all nodes of a cluster (`rediss://` for TLS). Unset: each machine counts separately.',
     ['redis:', 'rediss:'],
   ),
   ROLES: roles,

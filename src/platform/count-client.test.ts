@@ -17,7 +17,7 @@ const log = createLogger('silent');
 /** Time limit of tests that withhold responses. */
 const SHORT_MS = 300;
 
-/** Channel between a child and the first process in one process, which can stop delivering. */
+/** Channel between a child and the first process in one process, which can withhold or lose messages. */
 function createChannel(server: CountServer, answerMs?: number) {
   const parent = new EventEmitter();
   const child = new EventEmitter();
@@ -46,6 +46,9 @@ function createChannel(server: CountServer, answerMs?: number) {
       const late = withheld ?? [];
       withheld = null;
       for (const emit of late) emit();
+    },
+    thawWithoutMessages() {
+      withheld = null;
     },
   };
 }
@@ -133,6 +136,15 @@ describe('while the first process does not respond', () => {
     thaw();
     await waitFor(async () => (await counter.peek('key')).count >= 0);
     assert.equal((await counter.hit('key')).count, 52, 'the 50 hits that were sent are counted');
+  });
+
+  test('a client whose messages were lost recovers', async () => {
+    const { client, freeze, thawWithoutMessages } = createChannel(newServer(), SHORT_MS);
+    const counter = counterFactory(client, nowMs)(minute);
+    freeze();
+    assert.equal((await counter.hit('key')).count, -1);
+    thawWithoutMessages();
+    await waitFor(async () => (await counter.peek('key')).count === 0);
   });
 
   test('an insured counter continues in this process', async () => {

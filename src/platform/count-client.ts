@@ -85,6 +85,7 @@ function openExchange(
   let next: PendingBatch | null = null;
   let lastId = 0;
   let isAvailable = true;
+  let probing: NodeJS.Timeout | undefined;
 
   const abandon = () => {
     isAvailable = false;
@@ -100,6 +101,8 @@ function openExchange(
     if (!isAvailable) return;
     log.warn({ err: error }, 'the first process does not respond; limits apply per process');
     abandon();
+    const probe = new PendingBatch(0).message;
+    probing = setInterval(() => channel.send?.(probe, () => {}), answerMs).unref();
   };
   const send = (batch: PendingBatch) => {
     if (next !== batch) return;
@@ -124,6 +127,7 @@ function openExchange(
     if (!isReply(message)) return;
     if (!isAvailable) {
       isAvailable = true;
+      clearInterval(probing);
       log.info('the first process responds again');
       onRecovery(openBatch().message);
     }
@@ -139,6 +143,7 @@ function openExchange(
     close() {
       channel.off('message', receive);
       abandon();
+      clearInterval(probing);
     },
   };
 }
