@@ -9,14 +9,14 @@ import { type HttpsSink, startHttpsSink } from '../test/harness/https-sink.ts';
 import { redisProgram } from '../test/harness/redis.ts';
 import { hasS3 } from '../test/harness/s3.ts';
 
-/** The kills of `npm run cluster -- --kills`, with bounds (docs/guides/operations.md#failures). */
+/** The kills of `npm run cluster -- --kills`, with bounds (docs/guides/operations.md#try-a-cluster). */
 const skip = hasHaproxy() ? false : NO_HAPROXY;
 
 const DATABASE_SECONDS = 60;
 const NODE_SECONDS = 5;
 const MAX_SILENCE_MS = 4000;
-/** An encoder reconnects, and the other node starts a packager. */
-const MAX_RECONNECT_SILENCE_MS = 8000;
+/** Includes the start of a node on the same machine; encoders of a media node reconnect to the other one. */
+const MAX_NODE_SILENCE_MS = 8000;
 const MAX_UNAVAILABLE_MS = 100;
 /** Requests that were open when the server froze wait for DATABASE_DEADLINE_MS. */
 const MAX_DEADLINE_MS = 5500;
@@ -88,7 +88,7 @@ for (const name of ['api-1', 'api-2'])
     const cost = await costOf(name, 'kill', NODE_SECONDS);
     const interrupted = countFailures(cost.failures, ['reset', 502, 503], cost);
     assert.ok(interrupted <= MAX_INTERRUPTED, costTable([cost]));
-    assert.ok(cost.silenceMs < MAX_SILENCE_MS, costTable([cost]));
+    assert.ok(cost.silenceMs < MAX_NODE_SILENCE_MS, costTable([cost]));
   });
 
 for (const name of ['worker-1', 'worker-2'])
@@ -96,14 +96,14 @@ for (const name of ['worker-1', 'worker-2'])
     const cost = await costOf(name, 'kill', NODE_SECONDS);
     countFailures(cost.failures, [], cost);
     countFailures(cost.viewerFailures, [], cost);
-    assert.ok(cost.silenceMs < MAX_SILENCE_MS, costTable([cost]));
+    assert.ok(cost.silenceMs < MAX_NODE_SILENCE_MS, costTable([cost]));
   });
 
 for (const name of ['media-1', 'media-2'])
   test(`encoders of a killed ${name} reconnect to the other node`, { skip }, async () => {
     const cost = await costOf(name, 'kill', NODE_SECONDS);
     countFailures(cost.failures, [], cost);
-    assert.ok(cost.silenceMs < MAX_RECONNECT_SILENCE_MS, costTable([cost]));
+    assert.ok(cost.silenceMs < MAX_NODE_SILENCE_MS, costTable([cost]));
   });
 
 for (const how of ['kill', 'freeze'] as const)
@@ -113,7 +113,7 @@ for (const how of ['kill', 'freeze'] as const)
     const cost = await costOf('redis', how, NODE_SECONDS);
     countFailures(cost.failures, [], cost);
     countFailures(cost.viewerFailures, [], cost);
-    assert.ok(cost.silenceMs < MAX_RECONNECT_SILENCE_MS, costTable([cost]));
+    assert.ok(cost.silenceMs < MAX_NODE_SILENCE_MS, costTable([cost]));
   });
 
 test('clients and viewers of broadcasts do not notice that S3 is killed', {
@@ -122,13 +122,13 @@ test('clients and viewers of broadcasts do not notice that S3 is killed', {
   const cost = await costOf('s3', 'kill', NODE_SECONDS);
   countFailures(cost.failures, [], cost);
   countFailures(cost.viewerFailures, [], cost);
-  assert.ok(cost.silenceMs < MAX_SILENCE_MS, costTable([cost]));
+  assert.ok(cost.silenceMs < MAX_NODE_SILENCE_MS, costTable([cost]));
 });
 
 test('a restarted load balancer costs only its connections', { skip }, async () => {
   const cost = await costOf('haproxy', 'kill', 1);
   countFailures(cost.failures, ['reset'], cost);
-  assert.ok(cost.silenceMs < MAX_RECONNECT_SILENCE_MS, costTable([cost]));
+  assert.ok(cost.silenceMs < MAX_NODE_SILENCE_MS, costTable([cost]));
 });
 
 test('SIGTERM of an api node fails no request on a fresh connection', { skip }, async () => {

@@ -17,6 +17,7 @@ import {
   ensureLoadBalancer,
   ensureLoadGenerator,
   ensureObs,
+  ensureReplicatedDatabase,
   ensureRtmpServer,
   ensureSandbox,
   ensureTurnServer,
@@ -74,6 +75,7 @@ function main([name = '', ...args]) {
   if (needs('rtmp')) ensureRtmpServer();
   if (needs('turn') && args.includes('--full')) ensureTurnServer();
   if (needs('balancer') && (name !== 'test' || args.includes('--full'))) ensureLoadBalancer();
+  if (args.includes(name === 'test' ? '--full' : '--patroni')) ensureReplicatedDatabase();
   if (needs('obs') && args.includes('--full')) ensureObs();
   if (needs('peers')) tryPeers(args.includes('--full'));
   if (needs('load')) ensureLoadGenerator();

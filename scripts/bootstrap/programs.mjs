@@ -161,6 +161,23 @@ export function ensureLoadBalancer() {
 }
 
 /**
+ * Installs Patroni with etcd and Debian's PostgreSQL, a replicated database for `npm run cluster`; without it
+ * its tests are skipped by name.
+ */
+export function ensureReplicatedDatabase() {
+  const reason = 'no replicated database for the cluster';
+  const isMissing = () => ['patroni', 'etcd', 'pg_ctlcluster'].some((name) => find([name]) === undefined);
+  if (process.platform !== 'linux' || !isMissing() || manager() !== 'apt-get') return;
+  install('postgresql', { apt: ['postgresql'] }, reason, 'postgresql');
+  install('etcd', { apt: ['etcd-server'] }, reason, 'etcd');
+  install('patroni', { apt: ['patroni', 'python3-etcd'] }, reason, 'patroni');
+  if (isMissing()) {
+    const packages = 'postgresql etcd-server patroni python3-etcd';
+    process.stderr.write(`marquee: tests with a replicated database are skipped; ${advice(packages)}\n`);
+  }
+}
+
+/**
  * Installs wrk, which sends requests faster than the platform responds; without it benchmarks use JavaScript
  * clients.
  */
