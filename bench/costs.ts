@@ -1,16 +1,16 @@
 /**
  * Measures the costs that `npm run capacity` adds up, with the processor time of the program and of PostgreSQL:
- * `node bench/costs.ts [file]` writes them as JSON, by default to docs/operations/costs.json. Eight minutes.
+ * `node bench/costs.ts [file]` prints them, and writes them to the file as JSON. Eight minutes.
  */
 import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cost, Costs, Work } from '../scripts/capacity/schemas.ts';
 import { type CapacityBench, startCapacityBench, type Used } from './support/capacity-bench.ts';
 import { proportionalMegabytes } from './support/memory.ts';
+import { report } from './support/report.ts';
 
-const FILE = process.argv[2] ?? join(import.meta.dirname, '../docs/operations/costs.json');
+const FILE = process.argv[2];
 const WINDOW_SEC = 15;
 const WARM_MS = 3000;
 
@@ -136,4 +136,9 @@ try {
 } finally {
   await plain.close();
 }
-writeFileSync(FILE, `${JSON.stringify(costs, null, 2)}\n`);
+for (const [work, { programMs, databaseMs }] of Object.entries(costs.work)) {
+  const unit = 'ms';
+  report({ name: `${work}: processor time of the program`, value: programMs, unit, target: '>= 0' });
+  report({ name: `${work}: processor time of PostgreSQL`, value: databaseMs, unit, target: '>= 0' });
+}
+if (FILE !== undefined) writeFileSync(FILE, `${JSON.stringify(costs, null, 2)}\n`);

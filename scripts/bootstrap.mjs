@@ -3,7 +3,7 @@
  * without dependencies. It installs missing dependencies and hands over to Node 26 from node_modules. If
  * nothing is missing, it only compares stamps.
  *
- *   node scripts/bootstrap.mjs dev|test|check|demo|cluster|test-upgrade|bench|generate|create-feature|readme-image [arguments]
+ *   node scripts/bootstrap.mjs dev|test|check|demo|cluster|test-upgrade|bench|capacity|generate|create-feature|readme-image [arguments]
  *   node scripts/bootstrap.mjs start      prints the command that scripts/start.sh runs
  */
 
@@ -48,6 +48,7 @@ const COMMANDS = {
     needs: ['dev', 'ffmpeg', 'rooms', 'store', 'balancer', 'peers', 'web', 'server'],
   },
   bench: { script: 'scripts/run-benches.ts', needs: ['dev', 'ffmpeg', 'rooms', 'load', 'web', 'server'] },
+  capacity: { script: 'scripts/capacity.ts', needs: ['dev'] },
   generate: { script: 'scripts/generate.ts', needs: ['dev'] },
   'create-feature': { script: 'scripts/create-feature.ts', needs: ['dev'] },
   'readme-image': {
