@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { waitFor } from '../../../test/harness/wait-for.ts';
 import { createLogger } from '../../platform/logger.ts';
-import { createMember } from './member.ts';
-import type { RoleProcess } from './role-process.ts';
+import { createMember, type MemberProcess } from './member.ts';
 
-interface FakeProcess extends RoleProcess {
+interface FakeProcess extends MemberProcess {
   becomeReady(): void;
   end(cause: string): void;
   /** Way in which it was asked to stop. */
@@ -23,9 +22,6 @@ function fakeProcess(): FakeProcess {
     ended: ended.promise,
     stopped: null,
     isReady: () => isReady,
-    send: () => {},
-    refresh: async () => {},
-    last: () => [],
     becomeReady() {
       isReady = true;
       ready.resolve();

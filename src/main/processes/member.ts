@@ -10,6 +10,9 @@ const DEATHS_MS = 60_000;
 /** Time of a replacement to become ready. */
 const READY_MS = 60_000;
 
+/** Part of a process that its place needs. */
+export type MemberProcess = Pick<RoleProcess, 'name' | 'ready' | 'ended' | 'isReady' | 'stop'>;
+
 /** A place of the tree. Its process is started again when it ends. */
 export interface Member {
   readonly name: string;
@@ -25,25 +28,25 @@ interface MemberOptions {
   name: string;
   log: Logger;
   /** Starts a process. The tree knows it until it has ended. */
-  start(): RoleProcess;
+  start(): MemberProcess;
   onFatal(message: string): void;
 }
 
 /** Keeps one process of the tree running. */
 export function createMember({ name, log, start, onFatal }: MemberOptions): Member {
   const firstReady = Promise.withResolvers<void>();
-  const alive = new Set<RoleProcess>();
+  const alive = new Set<MemberProcess>();
   let deathsAtMs: number[] = [];
-  let current: RoleProcess;
+  let current: MemberProcess;
   let isStopping = false;
 
-  const launch = (): RoleProcess => {
+  const launch = (): MemberProcess => {
     const process = start();
     alive.add(process);
     void process.ended.then(() => alive.delete(process));
     return process;
   };
-  const watch = (process: RoleProcess): void => {
+  const watch = (process: MemberProcess): void => {
     current = process;
     process.ready.then(firstReady.resolve, () => {});
     void process.ended.then(async (cause) => {
@@ -88,7 +91,7 @@ export function createMember({ name, log, start, onFatal }: MemberOptions): Memb
   };
 }
 
-async function readyInTime(process: RoleProcess): Promise<void> {
+async function readyInTime(process: MemberProcess): Promise<void> {
   const late = sleep(READY_MS, undefined, { ref: false }).then(() => {
     throw new Error(`${process.name} was not ready after ${READY_MS / 1000} s`);
   });

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
+import type { ChildChannel } from '../../platform/count-server.ts';
 import type { MetricsSource, ProcessMetrics } from '../../platform/metrics-gathering.ts';
 import { programFile } from '../../platform/root.ts';
 import type { ProcessOrder, ProcessReply } from './messages.ts';
@@ -13,6 +14,8 @@ export interface RoleProcess extends MetricsSource {
   readonly ready: Promise<void>;
   /** Resolves with the cause when it has ended. */
   readonly ended: Promise<string>;
+  /** Its channel, for counts. */
+  readonly channel: ChildChannel;
   isReady(): boolean;
   send(order: ProcessOrder, handle?: SendHandle): void;
   /** Lets it finish its work. Resolves when it has ended. */
@@ -66,6 +69,7 @@ export function startRoleProcess({ name, stopMs, onReply }: RoleProcessOptions):
     name,
     ready: ready.promise,
     ended,
+    channel: child,
     isReady: () => isReady,
     send,
     refresh() {

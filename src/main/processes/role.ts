@@ -93,6 +93,8 @@ async function run(init: ProcessInit): Promise<Stop> {
     ...{ config: configOf(init), name, databaseUrl, rooms, scratchDir },
     secretKey: Buffer.from(secretKey, 'hex'),
     bounds: role === 'api' ? SERVING : WORKING,
+    // The first process counts for all; it does not while this one prepares the database.
+    ...(role === 'prepare' ? {} : { parent: process }),
   });
   container = created;
   collectProcessMetrics(created.metrics.registry);

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemClock } from '../../kernel/clock.ts';
 import { newUuid } from '../../kernel/ids.ts';
 import type { RoomEngineSelection } from '../../media/rooms/engine-selection.ts';
 import type { Config } from '../../platform/config.ts';
@@ -9,6 +10,7 @@ import { gatherMetrics, type MetricsGathering, ownMetrics } from '../../platform
 import { banner, type Owner, type StartupWarning } from '../first-run.ts';
 import type { HeldPorts } from '../held-ports.ts';
 import type { Closers, NodeState } from '../lifecycle.ts';
+import { type MachineCounts, openMachineCounts } from '../machine-counts.ts';
 import { waitForBroadcasts } from '../media-drain.ts';
 import type { MediaLaunch } from '../media-process.ts';
 import { openMetrics } from '../metrics-port.ts';
@@ -62,8 +64,10 @@ export async function runTree(options: TreeOptions): Promise<Tree> {
   await rm(scratchFolder(config), { recursive: true, force: true });
 
   const preparation = startPreparation(options);
-  const roles = startRoles(options, { log, gathering, prepared: preparation.owner });
+  const counts = openCounts(options, preparation.owner, log);
+  const roles = startRoles(options, { log, gathering, counts });
   // Undone in reverse order.
+  closers.push(async () => (await counts.catch(() => null))?.close());
   if (media !== null) closers.push(() => media.stop());
   closers.push(() => roles.stop());
   closers.push(() => preparation.stop());
@@ -106,14 +110,30 @@ function startPreparation(options: TreeOptions) {
   };
 }
 
+/** Opens the counts of all processes once the database is prepared. */
+function openCounts(
+  { config, findings }: TreeOptions,
+  prepared: Promise<unknown>,
+  log: Logger,
+): Promise<MachineCounts | null> {
+  const counts = prepared
+    .then(() => findings)
+    .then(({ databaseUrl, secretKey }) =>
+      openMachineCounts({ config, databaseUrl, secretKey, clock: systemClock, log }),
+    );
+  // Awaited later; a failure before that is no unhandled one.
+  counts.catch(() => {});
+  return counts;
+}
+
 interface RoleOptions {
   log: Logger;
   gathering: MetricsGathering;
-  prepared: Promise<unknown>;
+  counts: Promise<MachineCounts | null>;
 }
 
 /** Starts the processes of the API and the worker. */
-function startRoles(options: TreeOptions, { log, gathering, prepared }: RoleOptions) {
+function startRoles(options: TreeOptions, { log, gathering, counts }: RoleOptions) {
   const { config, media, ports, state, onFatal } = options;
   const socket = ports.api === null ? null : createApiSocket(ports.api);
   const opened = Promise.withResolvers<void>();
@@ -128,8 +148,12 @@ function startRoles(options: TreeOptions, { log, gathering, prepared }: RoleOpti
   };
   const start = (role: 'api' | 'worker', index: number): RoleProcess => {
     const name = `${role}-${index}`;
+    const begin = async () => {
+      (await counts)?.attach(started.channel);
+      return options.findings;
+    };
     const started = startProcess(
-      { ...options, findings: prepared.then(() => options.findings) },
+      { ...options, findings: begin() },
       { role, name, isFirst: index === 0 },
       (reply, handle) => hear(started, reply, handle),
     );
