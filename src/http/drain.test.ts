@@ -67,7 +67,7 @@ const readiness = async () => {
 };
 
 describe('a node that drains with a delay', () => {
-  beforeEach(() => startNode({ DRAIN_DELAY: '1', DRAIN_TIMEOUT: '600' }));
+  beforeEach(() => startNode({ DRAIN_DELAY: '2', DRAIN_TIMEOUT: '600' }));
 
   test('returns 503 from /readyz, accepts connections, and ends each with its next response', async () => {
     const [idle, begun] = [await open(), await beginRequest()];
@@ -110,7 +110,7 @@ describe('a node that drains with a delay', () => {
     assert.ok(await isRefused());
   });
 
-  test('says goodbye to its event streams, whose clients resume on another node without a gap', async () => {
+  test('ends its event streams one after the other, and their clients resume on another node', async () => {
     const stream = await createEncoderStream(app, key);
     const tailOf = (at: TestApp, after?: string) =>
       openTail(`${at.url}/api/v1/streams/${stream.id}/status`, {
@@ -118,9 +118,10 @@ describe('a node that drains with a delay', () => {
         accept: 'text/event-stream',
         ...(after === undefined ? {} : { after }),
       });
-    const tails = [await tailOf(node), await tailOf(node)];
+    const tails = await Promise.all(Array.from({ length: 4 }, () => tailOf(node)));
     for (const tail of tails) await tail.waitFor('status');
     const drained = node.drain();
+    await Promise.race(tails.map(({ ended }) => ended));
     const late = await tailOf(node);
     await Promise.all([...tails, late].map(({ ended }) => ended));
     for (const tail of [...tails, late]) {

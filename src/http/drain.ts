@@ -10,20 +10,21 @@ const REQUEST_GRACE_MS = 500;
 /** Maximum time in which a busy server accepts the connections of the system's queue. */
 const MAX_ACCEPT_MS = 500;
 
-interface DrainTimes {
-  /** How long new connections are still accepted, while load balancers notice `/readyz`. */
-  delayMs: number;
-  /** Maximum duration of the drain, `delayMs` included. */
-  timeoutMs: number;
-}
+/**
+ * Drains a server.
+ *
+ * @param delayMs how long new connections are still accepted, while load balancers notice `/readyz`.
+ */
+type Drain = (delayMs: number) => Promise<void>;
 
 /**
  * Stops a server without resetting a connection that has a request on its way
  * (docs/decisions/request-pipeline.md#drain).
  *
+ * @param timeoutMs maximum duration of the drain, its delay included.
  * @returns the function that drains; call it once.
  */
-export function createDrain(app: FastifyInstance, { delayMs, timeoutMs }: DrainTimes): () => Promise<void> {
+export function createDrain(app: FastifyInstance, timeoutMs: number): Drain {
   const connections = new ServerConnections(app.server);
   let deadline = 0;
   // Runs after the hooks that end event streams and WebSockets, before Fastify closes idle connections.
@@ -31,7 +32,7 @@ export function createDrain(app: FastifyInstance, { delayMs, timeoutMs }: DrainT
     while (connections.areBusy() && performance.now() < deadline) await sleep(STEP_MS);
     app.server.closeAllConnections();
   });
-  return async () => {
+  return async (delayMs) => {
     deadline = performance.now() + timeoutMs;
     connections.endAfterResponses();
     await Promise.all([sleep(delayMs), app.eventStreams.drain(delayMs)]);

@@ -90,8 +90,13 @@ export interface BuiltApi {
   routes: Route[];
   /** @param held the port; null listens on the one of the configuration. */
   open(held: Pick<HeldPort, 'giveTo'> | null): Promise<void>;
-  /** Stops the role without a reset connection (docs/guides/operations.md#stop-a-node). */
-  drain(): Promise<void>;
+  /**
+   * Stops the role without resetting a connection (docs/guides/operations.md#stop-a-node).
+   *
+   * @param delaySec how long new connections are still accepted; 0 where another process accepts them on the
+   *   same port. Default: `DRAIN_DELAY`.
+   */
+  drain(delaySec?: number): Promise<void>;
 }
 
 /** Builds the api role and listens. Rejects with the system's error when it cannot. */
@@ -117,10 +122,7 @@ export async function buildApi(container: Container, mediaRuns: () => boolean): 
     ],
     trustProxy: config.TRUST_PROXY,
   });
-  const drain = createDrain(app, {
-    delayMs: config.DRAIN_DELAY * 1000,
-    timeoutMs: config.DRAIN_TIMEOUT * 1000,
-  });
+  const drain = createDrain(app, config.DRAIN_TIMEOUT * 1000);
   await container.durableWindows?.load();
   await app.ready();
   let services: Service[] = [];
@@ -133,9 +135,9 @@ export async function buildApi(container: Container, mediaRuns: () => boolean): 
       else await held.giveTo(app.server);
       services = startServices(container.modules, 'api');
     },
-    async drain() {
+    async drain(delaySec = config.DRAIN_DELAY) {
       readiness.drain();
-      await drain();
+      await drain(delaySec * 1000);
       await stopServices(services);
     },
   };
