@@ -72,6 +72,7 @@ export interface Events {
    * Runs `work` in one transaction: its changes, its events and the jobs that consumers enqueue commit
    * together or not at all. After the commit the workers are woken once.
    *
+   * @param work may run twice, when a migration has changed a table (`repeatOnStalePlan`).
    * @throws {Error} when an event's type is not in the catalog.
    */
   transaction<T>(work: (tx: Tx, append: AppendEvent) => Promise<T>): Promise<T>;
@@ -135,14 +136,13 @@ export function createEvents(options: EventsOptions): Events {
 
   return {
     async transaction(work) {
-      const appended = new Set<string>();
-      let committed: Tx | null = null;
-      const result = await db.transaction().execute((tx) => {
-        committed = tx;
-        return work(tx, appendIn(tx, appended));
+      const { tx, appended, result } = await db.transaction().execute(async (tx) => {
+        const appended = new Set<string>();
+        const result = await work(tx, appendIn(tx, appended));
+        return { tx, appended, result };
       });
       for (const workspaceId of appended) bus.publish(DELIVERIES_TOPIC, workspaceId);
-      if (committed !== null) options.onCommitted?.(committed);
+      options.onCommitted?.(tx);
       return result;
     },
   };

@@ -34,7 +34,8 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const signal = async (name: NodeJS.Signals) => {
     const pidFile = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
     const postmaster = Number(pidFile.split('\n', 1)[0]);
-    for (const pid of [postmaster, ...(await childrenOf(postmaster))]) process.kill(pid, name);
+    // The children first, which end with the postmaster.
+    for (const pid of [...(await childrenOf(postmaster)), postmaster]) process.kill(pid, name);
   };
   return {
     url: address.href,

@@ -182,18 +182,16 @@ function graceOf(reason: IngestEnd['reason'], graceMs: number): number {
 
 async function publishStarted(deps: StreamSignalDeps, session: IngestSession): Promise<void> {
   const now = deps.clock.now();
-  let isRefused = false;
-  await deps.events.transaction(async (tx, append) => {
+  const isAccepted = await deps.events.transaction(async (tx, append) => {
     const granted = await grants.lockGranted(tx, session.grant);
     if (granted === null) throw new Error('the stream was deleted or disabled, or its key was changed');
     const { row, account } = granted;
     const { workspace_id: workspaceId } = row;
-    if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return;
+    if ((await repository.findIngest(tx, session.sessionId)) !== undefined) return true;
     const { encoders } = PLANS[account.plan];
     if (!row.has_signal && (await bridges.countEncoders(tx, workspaceId, row.id)) >= encoders) {
       await emitRejection(tx, append, row, { session, issue: 'ENCODERS_OVER_PLAN', now });
-      isRefused = true;
-      return;
+      return false;
     }
     const open = await repository.findOpenIngest(tx, row.id);
     if (open !== undefined) {
@@ -209,7 +207,7 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
       video: session.video ?? null,
       audio: session.audio ?? null,
     });
-    if (row.has_signal) return;
+    if (row.has_signal) return true;
     const { concurrent } = rules.livePlan(account.plan, account.mode);
     await raiseSignal(
       deps,
@@ -217,8 +215,9 @@ async function publishStarted(deps: StreamSignalDeps, session: IngestSession): P
       row,
       concurrent,
     );
+    return true;
   });
-  if (isRefused) throw new Error('the encoder limit of the plan is reached');
+  if (!isAccepted) throw new Error('the encoder limit of the plan is reached');
   deps.bus.publish(STREAM_TOPIC, session.streamId);
 }
 
