@@ -95,6 +95,8 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
   const clock = settings.clock ?? systemClock;
   const log = settings.log ?? createLogger(config.LOG_LEVEL, { process: name });
   const database = await connectDatabase(settings, log);
+  const metrics = createMetrics();
+  metrics.database(database.status);
   const bus = await createBus(database.sql, log);
   const secrets = createSecrets(secretKey);
   const counts = await openCounts(settings, { sql: database.sql, secrets, log, nowMs: () => clock.ms() });
@@ -105,7 +107,7 @@ export async function openPorts(settings: Settings): Promise<OpenPorts> {
     config,
     clock,
     log,
-    metrics: createMetrics(),
+    metrics,
     db: database.db,
     sql: database.sql,
     bus,

@@ -1,6 +1,7 @@
 import { preparePartitions } from '../events/partitions.ts';
 import { inBackground } from '../platform/db/deadline.ts';
 import { migrate } from '../platform/db/migrate.ts';
+import { findPoolExcess } from '../platform/db/state.ts';
 import type { Container } from './container.ts';
 import { createOwner, type Owner, type StartupWarning } from './first-run.ts';
 import { notifyMigrated } from './lifecycle.ts';
@@ -28,6 +29,7 @@ export async function findWarnings(container: Container): Promise<StartupWarning
     await findWeakness(container),
     ...(await findEncoderLacks(container)),
     findRoomsLack(container),
+    await findConnectionLack(container),
   ];
   return notices.filter((notice) => notice !== null);
 }
@@ -65,6 +67,14 @@ async function findEncoderLacks({ config, checkTools, hardware, log }: Container
     );
   }
   return texts.map((text) => ({ name: 'Encoders', text }));
+}
+
+/** Finds out whether the pools of all nodes together need too many connections. */
+async function findConnectionLack({ config, sql, log }: Container): Promise<StartupWarning | null> {
+  const reason = await findPoolExcess(sql, config.DATABASE_POOL);
+  if (reason === null) return null;
+  log.warn({ reason }, 'the database has too few connections');
+  return { name: 'Connections', text: `${reason} (docs/guides/operations.md#database-outages)` };
 }
 
 /** Finds the reason for which rooms fall back to the mesh without being configured to. */

@@ -90,6 +90,20 @@ export function url(description: string, protocols: string[]): Key<string> {
   };
 }
 
+/** A PostgreSQL URL, which may name several hosts, separated by commas. */
+export function databaseUrl(description: string): Key<string> {
+  const single = url(description, ['postgres:', 'postgresql:']);
+  return {
+    ...single,
+    parse(value) {
+      single.parse(value.replace(OTHER_HOSTS, '$1'));
+      return value.replace(/\/+$/, '');
+    },
+  };
+}
+
+const OTHER_HOSTS = /^([^/]*\/\/(?:[^@/?]*@)?[^,/?]*)(?:,[^,/?]+)+/;
+
 const ROLES = ['api', 'worker', 'media'] as const;
 type Role = (typeof ROLES)[number];
 

@@ -12,6 +12,7 @@ import { MONEY_KEYS, type MoneyConfig, type MoneyKeys, readMoney } from './confi
 import {
   apiKey,
   ConfigError,
+  databaseUrl,
   destinations,
   diskReserve,
   email,
@@ -89,10 +90,9 @@ export const KEYS = {
     'Redirect players to signed URLs of the service, which must be reachable for them and allow their origins (CORS). `false`: files are served by this program.',
     true,
   ),
-  DATABASE_URL: url('PostgreSQL 15 or newer. Unset: PostgreSQL 18 from npm runs in `DATA_DIR`.', [
-    'postgres:',
-    'postgresql:',
-  ]),
+  DATABASE_URL: databaseUrl(
+    'PostgreSQL 15 or newer; the primary of several hosts if they are separated by commas. Unset: PostgreSQL 18 from npm runs in `DATA_DIR`.',
+  ),
   DATABASE_POOL: integer('Maximum database connections per process.', 10, 2, 200),
   DATABASE_DEADLINE_MS: integer(
     'How long a request waits for the database before it returns 503.',

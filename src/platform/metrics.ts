@@ -21,6 +21,8 @@ export interface Metrics {
   liveAsked(kind: string, outcome: string): void;
   /** A response to a viewer from the last known state of a stream or a video. */
   staleAnswer(kind: string): void;
+  /** Reads the state of this process's database connections at each scrape. */
+  database(status: () => { connecting: number; open: number; isAway: boolean }): void;
   /** The state of the media role's process. */
   media(state: MediaGauges): void;
 }
@@ -94,6 +96,7 @@ export function createMetrics(): Metrics {
     },
     liveAsked: (kind, outcome) => asked.inc({ kind, outcome }),
     staleAnswer: (kind) => staleAnswers.inc({ kind }),
+    database: (status) => watchDatabase(registers, status),
     media: mediaGauges(registers),
   };
 }
@@ -113,6 +116,29 @@ function playbackCounters(registers: Registry[]) {
     registers,
   });
   return { asked, staleAnswers };
+}
+
+function watchDatabase(registers: Registry[], status: Parameters<Metrics['database']>[0]): void {
+  new Gauge({
+    name: 'marquee_db_pool',
+    help: 'Database connections of this process.',
+    labelNames: ['state'],
+    registers,
+    collect() {
+      const { connecting, open } = status();
+      this.set({ state: 'connecting' }, connecting);
+      this.set({ state: 'open' }, open);
+    },
+  });
+  new Gauge({
+    name: 'marquee_db_away',
+    aggregator: 'max',
+    help: '1 while this process cannot reach a database that accepts writes.',
+    registers,
+    collect() {
+      this.set(status().isAway ? 1 : 0);
+    },
+  });
 }
 
 function watchSums(registry: Registry, seconds: () => number): void {

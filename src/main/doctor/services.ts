@@ -7,7 +7,7 @@ import { openBlobStore } from '../../media/storage/index.ts';
 import { openDatabase } from '../../platform/db/index.ts';
 import { NEWER_REMEDY } from '../../platform/db/migration-phase.ts';
 import { OLDER_REMEDY } from '../../platform/db/older-migrations.ts';
-import { type DatabaseState, readDatabaseState } from '../../platform/db/state.ts';
+import { type DatabaseState, findPoolExcess, readDatabaseState } from '../../platform/db/state.ts';
 import { createLogger } from '../../platform/logger.ts';
 import { checkMailServer } from '../../platform/mailer.ts';
 import { probe } from '../../platform/outbound/index.ts';
@@ -25,8 +25,9 @@ import {
 
 const PROBE_TIMEOUT_MS = 5000;
 const OLDEST_POSTGRES = 15;
+const POOL_REMEDY = 'lower DATABASE_POOL or raise max_connections';
 
-const database: Check = async ({ database: found, clock }) => {
+const database: Check = async ({ config, database: found, clock }) => {
   if (found === null) return [ok('database', 'not created yet: the first start creates it')];
   const remedy = 'check that PostgreSQL is running and DATABASE_URL is correct';
   if ('failure' in found) return [problem('database', reasonOf(found.failure), remedy)];
@@ -44,6 +45,8 @@ const database: Check = async ({ database: found, clock }) => {
       return [...findings, problem('migrations', text, 'run marquee restore again')];
     }
     if (obstacle !== null) return [...findings, problem('migrations', obstacle, OLDER_REMEDY)];
+    const excess = await findPoolExcess(sql, config.DATABASE_POOL);
+    if (excess !== null) findings.push(warning('database-connections', excess, POOL_REMEDY));
     return [...findings, judgeMigrations(state)];
   } catch (error) {
     return [problem('database', reasonOf(error), remedy)];

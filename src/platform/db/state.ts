@@ -41,3 +41,24 @@ export async function readDatabaseState(sql: Sql): Promise<DatabaseState> {
     newerObstacle: isOlder ? null : findNewerObstacle(seen, known),
   };
 }
+
+/** Share of `max_connections` that the pools of all processes may reach together. */
+const MAX_POOL_SHARE = 0.8;
+
+/**
+ * Describes the problem when the pools of all running processes together exceed 80 % of the server's connections; null
+ * otherwise. Each process has one session that listens.
+ *
+ * @param pool connections of each process (`DATABASE_POOL`).
+ */
+export async function findPoolExcess(sql: Sql, pool: number): Promise<string | null> {
+  const [row] = await sql<{ processes: number; max: number }[]>`
+    select (select count(*) from pg_stat_activity
+        where datname = current_database() and query ilike 'listen "marquee"%')::integer as processes,
+      current_setting('max_connections')::integer as max`;
+  if (row === undefined) throw new Error('the database returned no row');
+  const { processes, max } = row;
+  const demand = processes * (pool + 1);
+  if (demand <= MAX_POOL_SHARE * max) return null;
+  return `${processes} processes may open ${demand} connections, more than 80 % of max_connections (${max})`;
+}
