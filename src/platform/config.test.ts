@@ -170,6 +170,7 @@ describe('the configuration', () => {
       ['127.0.0.1:5353', '[::1]:53', '::1', '9.9.9.9'],
     ],
     ['DATABASE_URL', 'postgresql://u:p@db/x', 'postgresql://u:p@db/x'],
+    ['DATABASE_URL', 'postgres://u:p,w@a:1,b:2,c/x?y=z,', 'postgres://u:p,w@a:1,b:2,c/x?y=z,'],
   ];
   for (const [name, text, value] of good) {
     test(`${name}=${text}`, () => assert.deepEqual(loadConfig({ [name]: text })[name], value));
@@ -184,6 +185,7 @@ describe('the configuration', () => {
     ['PUBLIC_URL', 'live.example.com'],
     ['PUBLIC_URL', 'ftp://live.example.com'],
     ['DATABASE_URL', 'mysql://db'],
+    ['DATABASE_URL', 'mysql://a,b/db'],
     ['ROLES', 'api,web'],
     ['LOG_LEVEL', 'loud'],
     ['LIVEMODE', 'maybe'],

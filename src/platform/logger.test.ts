@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { DatabaseUnavailableError } from './db/unavailable-error.ts';
+import { createLogger } from './logger.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'marquee-log-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -72,4 +74,18 @@ test('the access log has a line of JSON for each request, and none is lost at th
   assert.deepEqual(first, { ...fixed, time: 0, ...line, keyId: 'key_1' });
   assert.deepEqual(second, { ...fixed, time: 0, ...line, path: odd, sessionId: 'uss_1' });
   assert.deepEqual(third, { ...fixed, time: 0, ...line });
+});
+
+test('a failure that only repeats an outage of the database is not logged', () => {
+  const lines: string[] = [];
+  const log = createLogger('info', {}, { write: (line) => lines.push(line) });
+  const outage = new DatabaseUnavailableError();
+  log.error({ err: outage }, 'omitted');
+  log.child({ job: 1 }).warn({ err: new Error('wrapped', { cause: outage }) }, 'omitted');
+  log.error({ err: new Error('another') }, 'logged');
+  log.info('logged');
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).msg),
+    ['logged', 'logged'],
+  );
 });

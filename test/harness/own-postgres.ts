@@ -34,8 +34,7 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const signal = async (name: NodeJS.Signals) => {
     const pidFile = await readFile(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
     const postmaster = Number(pidFile.split('\n', 1)[0]);
-    // The children first, which end with the postmaster.
-    for (const pid of [...(await childrenOf(postmaster)), postmaster]) process.kill(pid, name);
+    for (const pid of [postmaster, ...(await childrenOf(postmaster))]) send(pid, name);
   };
   return {
     url: address.href,
@@ -61,6 +60,15 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Sends a signal to a process that may have ended. */
+function send(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
 }
 
 /** Creates a fixed port that forwards to another one. */

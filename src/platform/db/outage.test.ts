@@ -42,7 +42,10 @@ async function askEverything() {
     app.request('POST', '/streams', { key, body, headers: idempotent }),
     app.request('GET', '/streams', { key: `pk_${'0'.repeat(40)}` }),
     app.request('GET', '/streams', { headers: { cookie: session } }),
-    app.request('POST', '/auth/login', { body: { email: 'who@example.test', password: 'a long password' } }),
+    app.request('POST', '/auth/login', {
+      key,
+      body: { email: 'who@example.test', password: 'a long password' },
+    }),
   ]);
 }
 
