@@ -10,12 +10,14 @@ import type { Closers, NodeState } from './lifecycle.ts';
 import { endMediaWait, mediaDrainMs } from './media-drain.ts';
 import { launchMedia } from './media-process.ts';
 import { onParentExit, parentsOf, signalReady } from './parent-watch.ts';
-import { hasSeveralProcesses } from './processes/counts.ts';
+import { hasSeveralProcesses, maxConnections } from './processes/counts.ts';
 
 const closers: Closers = [];
 const state: NodeState = { isStarted: false, isStopping: false };
 /** Time for everything but the drain of the roles, mostly for the media process. */
 const STOP_MS = 15_000;
+/** Connections that the embedded database allows at least, including those of the command line. */
+const MIN_CONNECTIONS = 200;
 let drainMs = 0;
 let roll: (() => Promise<void>) | null = null;
 
@@ -44,7 +46,11 @@ async function fail(message: string): Promise<void> {
 async function openDatabaseServer(config: Config): Promise<string> {
   if (config.DATABASE_URL !== undefined) return config.DATABASE_URL;
   const log = createLogger(config.LOG_LEVEL, { process: 'postgres' });
-  const starting = startEmbeddedPostgres({ dataDir: config.DATA_DIR, log });
+  const starting = startEmbeddedPostgres({
+    dataDir: config.DATA_DIR,
+    log,
+    settings: { max_connections: String(Math.max(MIN_CONNECTIONS, 2 * maxConnections(config))) },
+  });
   // If startup fails in the meantime, cleanup waits for the database server and stops it.
   closers.push(() =>
     starting.then(

@@ -6,6 +6,7 @@ import type { Container } from './container.ts';
 import { createOwner, type Owner, type StartupWarning } from './first-run.ts';
 import { notifyMigrated } from './lifecycle.ts';
 import { missingCodecs } from './media-tools.ts';
+import { maxConnections } from './processes/counts.ts';
 
 /**
  * Prepares the database for the roles of this node, before any of them runs.
@@ -20,6 +21,7 @@ export async function prepareDatabase(container: Container): Promise<Owner | nul
   await inBackground(() => notifyMigrated(modules));
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
+  await warnOfConnections(container);
   return owner;
 }
 
@@ -32,6 +34,19 @@ export async function findWarnings(container: Container): Promise<StartupWarning
     await findConnectionLack(container),
   ];
   return notices.filter((notice) => notice !== null);
+}
+
+/** Share of the database's connections above which one node is a risk for the others. */
+const MAX_SHARE = 0.8;
+
+async function warnOfConnections({ sql, config, log }: Container): Promise<void> {
+  const [row] = await sql<{ allowed: number }[]>`select current_setting('max_connections')::int as allowed`;
+  const [allowed, used] = [row?.allowed ?? 0, maxConnections(config)];
+  if (used <= allowed * MAX_SHARE) return;
+  log.warn(
+    { used, allowed },
+    'this node can use nearly all connections of the database: lower DATABASE_POOL or raise max_connections',
+  );
 }
 
 function warnOfPrivateAddresses({ config, log }: Container): void {

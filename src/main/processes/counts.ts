@@ -14,3 +14,14 @@ export function countOf(config: Config, role: 'api' | 'worker'): number {
   if (!config.ROLES.includes(role)) return 0;
   return role === 'api' ? config.API_PROCESSES : config.WORKER_PROCESSES;
 }
+
+/** Connections of a process besides its pool: for notifications, probes and counts. */
+const EXTRA_CONNECTIONS = 3;
+
+/** Returns the maximum database connections of this node. */
+export function maxConnections(config: Config): number {
+  const media = config.ROLES.includes('media') ? config.MEDIA_PROCESSES : 0;
+  // The first process, or the one that runs the API and the worker, counts once.
+  const processes = countOf(config, 'api') + countOf(config, 'worker') + media + 1;
+  return processes * (config.DATABASE_POOL + EXTRA_CONNECTIONS);
+}
