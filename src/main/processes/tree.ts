@@ -201,7 +201,7 @@ function startProcess(
   task: Task,
   onReply: (reply: ProcessReply, handle: SendHandle) => void,
 ): RoleProcess {
-  // A folder of its own: the worker role removes what is beside its folder.
+  // In a folder of its own, because the worker role removes the other folders next to its own.
   const ownFolder = join(scratchFolder(config), newUuid());
   const scratchDir = join(ownFolder, 'work');
   const stopMs = config.DRAIN_TIMEOUT * 1000 + STOP_MS;
