@@ -5,8 +5,10 @@ export type Closers = (() => Promise<void> | void)[];
 
 /** What the probes of this node report. */
 export interface NodeState {
-  /** All roles run. */
+  /** The start is complete. */
   isStarted: boolean;
+  /** Reports whether each role has a running process. */
+  hasAllRoles(): boolean;
   isStopping: boolean;
 }
 

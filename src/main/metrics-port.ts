@@ -18,7 +18,7 @@ export async function openMetrics(
   const server = metricsServer(source, {
     status() {
       if (state.isStopping) return 'DRAINING';
-      return state.isStarted ? 'OK' : 'STARTING';
+      return state.isStarted && state.hasAllRoles() ? 'OK' : 'STARTING';
     },
   });
   await port.giveTo(server);

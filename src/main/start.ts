@@ -13,7 +13,7 @@ import { onParentExit, parentsOf, signalReady } from './parent-watch.ts';
 import { hasSeveralProcesses, maxConnections } from './processes/counts.ts';
 
 const closers: Closers = [];
-const state: NodeState = { isStarted: false, isStopping: false };
+const state: NodeState = { isStarted: false, hasAllRoles: () => true, isStopping: false };
 /** Time for everything but the drain of the roles, mostly for the media process. */
 const STOP_MS = 15_000;
 /** Connections that the embedded database allows at least, including those of the command line. */

@@ -83,9 +83,10 @@ export async function runTree(options: TreeOptions): Promise<Tree> {
   ]);
   // Last: when the API responds, everything is running.
   await roles.openApi();
+  state.hasAllRoles = () => roles.haveProcesses() && media?.running() !== false;
   state.isStarted = true;
   process.stdout.write(banner(config, owner, await preparation.warnings));
-  return { roll: createRoll([...roles.apis, ...roles.workers], log) };
+  return { roll: createRoll([...roles.apis, ...roles.workers], { log, state }) };
 }
 
 /** Prepares the database in a process of its own, so that this one loads no feature. */
@@ -177,6 +178,8 @@ function startRoles(options: TreeOptions, { log, gathering, counts }: RoleOption
   return {
     apis: apiMembers,
     workers,
+    haveProcesses: () =>
+      [apiMembers, workers].every((some) => some.length === 0 || some.some((member) => member.isReady())),
     async openApi() {
       opened.resolve();
       await Promise.all(apiMembers.map((api) => api.ready));
@@ -237,13 +240,17 @@ function watchMedia(media: MediaLaunch | null, apis: ReadonlySet<RoleProcess>) {
 }
 
 /** Creates the function that replaces the processes; a call during another one has no effect. */
-function createRoll(members: readonly Member[], log: Logger): () => Promise<void> {
+function createRoll(
+  members: readonly Member[],
+  { log, state }: { log: Logger; state: NodeState },
+): () => Promise<void> {
   let isRolling = false;
   return async () => {
     if (isRolling) return;
     isRolling = true;
     try {
       for (const member of members) {
+        if (state.isStopping) return;
         await member.replace();
         log.info({ name: member.name }, 'a process was replaced');
       }
