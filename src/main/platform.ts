@@ -39,6 +39,7 @@ export async function runPlatform({ media, ports, closers, state, ...settings }:
   await Promise.all([mediaListens, rolesStarted]);
   // Last: when the API responds, everything is running.
   await (await rolesStarted)?.open(ports.api);
+  state.hasAllRoles = () => media?.running() ?? true;
   state.isStarted = true;
   process.stdout.write(banner(container.config, owner, await findWarnings(container)));
 }

@@ -83,7 +83,7 @@ export async function runTree(options: TreeOptions): Promise<Tree> {
   ]);
   // Last: when the API responds, everything is running.
   await roles.openApi();
-  state.hasAllRoles = () => roles.haveProcesses() && media?.running() !== false;
+  state.hasAllRoles = () => roles.haveProcesses() && (media?.running() ?? true);
   state.isStarted = true;
   process.stdout.write(banner(config, owner, await preparation.warnings));
   return { roll: createRoll([...roles.apis, ...roles.workers], { log, state }) };
