@@ -119,6 +119,8 @@ onParentExit(parents, () => {
 start().then(
   () => signalReady(parents, args),
   (error: unknown) => {
+    // What was starting ended early, as it was asked to.
+    if (state.isStopping) return;
     const message =
       error instanceof ConfigError ? `bad configuration: ${error.message}` : describeStartupError(error);
     return fail(message);

@@ -41,7 +41,10 @@ export function startRoleProcess({ name, stopMs, onReply }: RoleProcessOptions):
   ready.promise.catch(() => {});
   let isReady = false;
   const ended = new Promise<string>((resolve) => {
-    child.once('error', (error) => resolve(error.message));
+    child.on('error', (error) => {
+      // Other errors are failed signals and messages.
+      if (child.pid === undefined) resolve(error.message);
+    });
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
   });
   void ended.then((cause) => {
