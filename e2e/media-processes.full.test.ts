@@ -10,6 +10,10 @@ import { startPlatform } from '../test/harness/platform.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
 import { startTwoProcesses } from '../test/live/media-processes.ts';
 import { firstOf, nextPart, segmentsOf } from '../test/live/two-nodes.ts';
+import { type Received, WHEP_CLIENT, type WhepAnswer } from '../test/live/whep-client.ts';
+import { NO_JANUS } from '../test/rooms/janus.ts';
+import { startJanusPlatform } from '../test/rooms/janus-platform.ts';
+import { startPublisher } from '../test/rtmp/publisher.ts';
 
 /** About two seconds of a recording. */
 const PART_BYTES = 150_000;
@@ -51,6 +55,31 @@ test('a simulated signal reaches the stream in its own process', async (t) => {
   await waitFor(async () => (await partner.stream(id)).hasSignal, { timeoutMs: 15_000 });
 });
 
+test('a broadcast of the second process plays by WHEP', { skip: NO_JANUS }, async (t) => {
+  const janus = await startJanusPlatform('22900-22999', { MEDIA_PROCESSES: '2' });
+  t.after(() => janus.close());
+  const { partner, platform, browser } = janus;
+  const begin = async () => {
+    const { id, streamKey } = await partner.createStream();
+    await partner.start(id);
+    const url = `rtmp://127.0.0.1:${platform.rtmpPort}/live/${streamKey}`;
+    const encoder = startPublisher({ url, width: 320, height: 180, fps: 15 });
+    t.after(() => encoder.stop());
+    await waitFor(async () => (await partner.stream(id)).hasSignal, { timeoutMs: 15_000 });
+    return id;
+  };
+  await begin();
+  const id = await begin();
+  assert.ok(existsSync(join(platform.dataDir, 'nodes', '1', 'live', id)));
+  const whepUrl = await waitFor(async () => Reflect.get(await partner.stream(id), 'whepUrl'));
+  const { page } = await browser.open(`${platform.url}/api/v1/health`, { initScript: WHEP_CLIENT });
+  await waitFor(async () => {
+    const { status } = await page.evaluate<WhepAnswer>(`whep(${JSON.stringify(whepUrl)})`);
+    return status === 201;
+  });
+  await waitFor(async () => (await page.evaluate<Received>('received()')).frames > 10, { timeoutMs: 20_000 });
+});
+
 test('the recording of a former process becomes a video when the number of processes is lowered', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'marquee-media-processes-'));
   t.after(() => rm(dir, { recursive: true, force: true }));
@@ -73,7 +102,10 @@ test('the recording of a former process becomes a video when the number of proce
   await partner.stop(id);
   const { data } = await partner.call('GET', `/streams/${id}/sessions`);
   assert.ok(Array.isArray(data));
-  const video = await partner.videoWhen(data[0].recordingVideoId, ({ status }) => status === 'READY');
+  const video = await partner.videoWhen(
+    String(data[0]?.recordingVideoId),
+    ({ status }) => status === 'READY',
+  );
   assert.ok((video.durationSec ?? 0) >= 1, `${video.durationSec} s`);
   assert.equal(bytesBelow(folder), 0);
 });

@@ -51,6 +51,13 @@ test('an RTMPS encoder publishes, and the metrics are those of both processes', 
   );
 });
 
+test('a process knows the address of an encoder', async () => {
+  const client = await RtmpClient.connected(processes.platform.rtmpPort);
+  assert.equal(await client.publish('no such key'), 'NetStream.Publish.BadName');
+  client.destroy();
+  await waitFor(() => /"ip":"127\.0\.0\.1".*ingest: publish rejected/.test(processes.platform.output()));
+});
+
 test('connections of one address are limited over all processes', async () => {
   const rest = await Promise.all(
     Array.from({ length: MAX_CONNECTIONS - broadcasts.length }, () =>

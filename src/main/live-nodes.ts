@@ -38,12 +38,17 @@ export function createLiveNodesModule(
   const remote = createRemoteSources(
     createNodeClient({ secrets, clock, log, onAsked: (kind, outcome) => metrics.liveAsked(kind, outcome) }),
   );
-  const main = createLocalSource({ liveDir: join(config.DATA_DIR, 'live'), log });
-  const sourceOf = createSourceOfNode({ localOf: createLocalSources(config.DATA_DIR, log), remote });
+  const sourceIn = createFolderSources(log);
+  const folderOf = createNodeFolders(config.DATA_DIR);
+  const localOf = async (nodeId: string) => {
+    const folder = await folderOf(nodeId);
+    return folder === null ? null : sourceIn(folder);
+  };
+  const sourceOf = createSourceOfNode({ localOf, remote });
   const placeOf = (streamId: string) => places.get(streamId);
   return {
     mediaNodes,
-    liveSource: createSourceSelector({ main, sourceOf, placeOf }),
+    liveSource: createSourceSelector({ main: sourceIn(config.DATA_DIR), sourceOf, placeOf }),
     liveSourceOf: sourceOf,
     async isLiveOnNode(streamId) {
       const place = await placeOf(streamId).catch(() => undefined);
@@ -56,13 +61,10 @@ export function createLiveNodesModule(
   };
 }
 
-/** Returns a function that finds the live source of a media process of this machine; null for other nodes. */
-function createLocalSources(dataDir: string, log: Platform['log']) {
-  const folderOf = createNodeFolders(dataDir);
+/** Returns a function that returns the live source of the data folder of a media process. */
+function createFolderSources(log: Platform['log']): (folder: string) => LiveSource {
   const sources = new Map<string, LiveSource>();
-  return async (nodeId: string): Promise<LiveSource | null> => {
-    const folder = await folderOf(nodeId);
-    if (folder === null) return null;
+  return (folder) => {
     const source = sources.get(folder) ?? createLocalSource({ liveDir: join(folder, 'live'), log });
     sources.set(folder, source);
     return source;
