@@ -23,7 +23,7 @@ export interface MediaStart extends MediaInit {
   position: MediaProcessPosition;
 }
 
-export type MediaPortName = 'rtmp' | 'rtmps' | 'nodes';
+type MediaPortName = 'rtmp' | 'rtmps' | 'nodes';
 
 /** Orders to a media process. */
 export type MediaOrder =
