@@ -33,11 +33,15 @@ const { values } = parseArgs({
 
 const print = (text: string) => void process.stdout.write(`${text}\n`);
 
-function trialsOf(cluster: Cluster): Trial[] {
-  const only = values.only?.split(',');
+function trialsOf({ parts }: Cluster): Trial[] {
+  const names = [...parts.keys()];
+  const only = values.only?.split(',') ?? names;
+  const unknown = only.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`unknown part ${unknown.join(', ')}: use ${names.join(', ')}`);
   const seconds = Number(values.seconds);
-  return [...cluster.parts.values()]
-    .filter(({ name }) => only === undefined || only.includes(name))
+  if (!(seconds > 0)) throw new Error('--seconds must be a positive number');
+  return [...parts.values()]
+    .filter(({ name }) => only.includes(name))
     .flatMap((part) => [
       { part, how: 'kill' as const, seconds },
       ...(part.freeze === undefined ? [] : [{ part, how: 'freeze' as const, seconds }]),
@@ -85,6 +89,7 @@ function untilStopped(): Promise<void> {
 
 async function main(): Promise<void> {
   if (values.help === true) return print(USAGE);
+  const stopped = untilStopped();
   const lack = values.patroni === true ? patroniUnavailableReason() : null;
   if (lack !== null) print(`Skipped   ${lack}`);
   const sink = await startHttpsSink();
@@ -95,7 +100,6 @@ async function main(): Promise<void> {
   try {
     print(describe(cluster));
     const load = values['no-load'] === true ? null : await startLoad(cluster, sink);
-    const stopped = untilStopped();
     if (values.kills === true && load !== null) await Promise.race([kill(cluster, load), stopped]);
     else {
       print('Ctrl-C stops the cluster.');
@@ -109,3 +113,5 @@ async function main(): Promise<void> {
 }
 
 await main();
+// A trial may still wait.
+process.exit();

@@ -16,7 +16,7 @@ export interface ClusterNode extends Part {
   pids(): number[];
   /** Sends SIGTERM; resolves when the node has drained. */
   stop(): Promise<void>;
-  /** Starts it from another checkout, after `stop` or `kill`. */
+  /** Starts it from another checkout, by default this one, after `stop` or `kill`. */
   startFrom(root: string | undefined): Promise<void>;
 }
 
@@ -83,6 +83,9 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
       await platform().stop();
     },
     async close() {
+      const child = running?.process;
+      // A suspended process does not receive SIGTERM.
+      if (child?.exitCode === null && child.signalCode === null) signal('SIGCONT');
       await running?.stop();
     },
   };

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findRunningPostmaster } from '../../src/platform/db/embedded/stale-postmaster.ts';
 import { startEmbeddedPostgres } from '../../src/platform/db/embedded.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { seedCluster } from '../harness/cluster.ts';
@@ -43,16 +43,17 @@ export async function startClusterPostgres(dataDir: string, isEmpty: boolean): P
       server = await open();
     },
     async close() {
+      signalPostgres(join(dataDir, 'postgres'), 'SIGCONT');
       await server.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };
 }
 
-/** Sends a signal to the server of a cluster and all of its sessions. */
+/** Sends a signal to the server of a cluster and all of its sessions, if it runs. */
 export function signalPostgres(cluster: string, signal: NodeJS.Signals): void {
-  const [line] = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n', 1);
-  const postmaster = Number(line);
+  const postmaster = findRunningPostmaster(cluster);
+  if (postmaster === null) return;
   for (const pid of [postmaster, ...childrenOf(postmaster, '')]) {
     try {
       process.kill(pid, signal);
