@@ -26,20 +26,13 @@ const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 
 function read<T extends TSchema>(schema: T, path: string): Type.Static<T> {
   try {
-    return Value.Parse(schema, JSON.parse(readFileSync(path, 'utf8')));
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    const [first] = Value.Errors(schema, value);
+    if (first !== undefined) throw new Error(`${first.instancePath} ${first.message}`.trim());
+    return Value.Parse(schema, value);
   } catch (error) {
-    const [first] = Value.Errors(schema, safeJson(path));
-    const reason = first === undefined ? String(error) : `${first.instancePath} ${first.message}`;
-    process.stderr.write(`capacity: ${path}: ${reason}\n`);
+    process.stderr.write(`capacity: ${path}: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exit(1);
-  }
-}
-
-function safeJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
   }
 }
 

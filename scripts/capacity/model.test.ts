@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  databaseBytesPerDay,
   drawBusiest,
   limitsOf,
   mediaBytesOf,
@@ -72,6 +73,11 @@ test('the use is the sum of rates and costs, by role', () => {
   near(rest.commitsPerSec, 90 + 100 + 20);
   near(rest.walBytesPerSec, 900 + 100_000);
   near(rest.databaseBytesPerSec, 50_000);
+});
+
+test('the database grows by the sum of the hours', () => {
+  // 100 writes/s of 500 bytes for 23.5 hours
+  near(databaseBytesPerDay(profile, costs) / 1e9, 4.23);
 });
 
 test('traffic and stored media follow from the bit rate', () => {

@@ -21,7 +21,6 @@ const WORK = Object.keys(ROLE_OF).filter((name): name is Work => name in ROLE_OF
 /** Seconds between two reports of a player. */
 const FACTS_SEC = 15;
 const HOUR_SEC = 3600;
-const DAY_SEC = 86_400;
 /** Share of the processors that may be in use, so that peaks within a second do not queue. */
 const MAX_PROCESSOR_SHARE = 0.6;
 
@@ -83,6 +82,14 @@ export function trafficOf({ viewers, bitsPerSec }: Profile, rates: Rates): Traff
     apiOutBits: rates.segment * viewers.segmentSec * bitsPerSec,
     mediaInBits: broadcasts * bitsPerSec,
   };
+}
+
+/** Returns the growth of the database in a day. */
+export function databaseBytesPerDay(profile: Profile, costs: Costs): number {
+  return profile.day.reduce(
+    (sum, _, hour) => sum + useOf(costs, ratesOf(profile, hour)).databaseBytesPerSec * HOUR_SEC,
+    0,
+  );
 }
 
 /** Returns the bytes of recordings and uploaded videos in an hour, outside of the database. */
@@ -239,11 +246,11 @@ function workerLimits({ profile, costs, layout, rates }: Peak): Limit[] {
   ];
 }
 
-function databaseLimits({ costs, layout, rates }: Peak): Limit[] {
+function databaseLimits({ profile, costs, layout, rates }: Peak): Limit[] {
   const { database } = layout;
   const nodes = layout.api.nodes + layout.media.nodes + layout.worker.nodes;
   const use = useOf(costs, rates, nodes);
-  const storedTb = (use.databaseBytesPerSec * DAY_SEC * database.retentionDays) / 1e12;
+  const storedTb = (databaseBytesPerDay(profile, costs) * database.retentionDays) / 1e12;
   const remedy = databaseRemedy(costs, rates);
   return [
     limit('processors of PostgreSQL', use.cores.database, usableCores(database.cores), 'cores', remedy),
