@@ -11,8 +11,8 @@ import { proportionalMegabytes } from './support/memory.ts';
 import { report } from './support/report.ts';
 
 const FILE = process.argv[2];
-const WINDOW_SEC = 15;
-const WARM_MS = 3000;
+const WINDOW_SEC = 10;
+const WARM_MS = 2000;
 
 /** Rates at which the work is measured: far below the limits, as in operation. */
 const RATES: Readonly<Partial<Record<Work, number>>> = {
