@@ -13,7 +13,7 @@ import { report } from './support/report.ts';
 
 const FILE = process.argv[2] ?? join(import.meta.dirname, '../docs/operations/costs.json');
 const WINDOW_SEC = 20;
-const SETTLE_MS = 5000;
+const SETTLE_MS = 10_000;
 const NOTHING: Rates = {
   ...{ read: 0, write: 0, livePlaylist: 0, segment: 0, broadcast: 0, broadcastWithRungs: 0 },
   ...{ restream: 0, viewerFacts: 0, videoMinute: 0, delivery: 0 },

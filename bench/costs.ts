@@ -12,7 +12,8 @@ import { report } from './support/report.ts';
 
 const FILE = process.argv[2];
 const WINDOW_SEC = 10;
-const WARM_MS = 2000;
+const WARM_MS = 10_000;
+const SETTLE_MS = 8000;
 
 /** Rates at which the work is measured: far below the limits, as in operation. */
 const RATES: Readonly<Partial<Record<Work, number>>> = {
@@ -24,39 +25,55 @@ const RATES: Readonly<Partial<Record<Work, number>>> = {
   segment: 60,
 };
 
+/** Memory of the media process and what it starts. */
 const megabytes = ({ platform }: CapacityBench) =>
   proportionalMegabytes(platform.process.pid ?? 0).reduce(
-    (sum, one) => sum + (one.name === 'PostgreSQL' ? 0 : one.megabytes),
+    (sum, { name, megabytes: own }) => (/^(PostgreSQL|start)/.test(name) ? sum : sum + own),
     0,
   );
+
+const round = (value: number) => Number(value.toPrecision(3));
 
 /** Returns the cost of a unit: what is used beyond the same time without the work. */
 function costOf(used: Used, without: Used, units: number, memoryMb = 0): Cost {
   const share = used.seconds / without.seconds;
   const beyond = (name: 'programSec' | 'databaseSec' | 'commits' | 'walBytes' | 'databaseBytes') =>
     Math.max(0, used[name] - without[name] * share) / units;
-  const digits = (value: number) => Number(value.toPrecision(3));
   return {
-    programMs: digits(beyond('programSec') * 1000),
-    databaseMs: digits(beyond('databaseSec') * 1000),
-    commits: digits(beyond('commits')),
-    walBytes: digits(beyond('walBytes')),
-    storedBytes: digits(beyond('databaseBytes')),
-    memoryMb: digits(Math.max(0, memoryMb)),
+    programMs: round(beyond('programSec') * 1000),
+    databaseMs: round(beyond('databaseSec') * 1000),
+    commits: round(beyond('commits')),
+    walBytes: round(beyond('walBytes')),
+    storedBytes: round(beyond('databaseBytes')),
+    memoryMb: round(Math.max(0, memoryMb)),
   };
 }
 
 /** Measures requests, whose number is that of the load. */
 async function measureRequests(bench: CapacityBench, work: Work): Promise<Cost> {
   const rate = RATES[work] ?? 0;
+  const without = await bench.measure(WINDOW_SEC);
   const load = await bench.start(work, rate);
   await sleep(WARM_MS);
   const used = await bench.measure(WINDOW_SEC);
   const reached = await load.stop();
   process.stderr.write(`${work}: ${reached.toFixed(1)} of ${rate} per second\n`);
-  await sleep(WARM_MS);
-  const without = await bench.measure(WINDOW_SEC);
+  // What it has caused is still processed.
+  await sleep(SETTLE_MS);
   return costOf(used, without, reached * used.seconds);
+}
+
+/** Returns the cost of the work without that of other work it is measured with. */
+function without(cost: Cost, other: Cost): Cost {
+  const beyond = (name: keyof Cost) => round(Math.max(0, cost[name] - other[name]));
+  return {
+    programMs: beyond('programMs'),
+    databaseMs: beyond('databaseMs'),
+    commits: beyond('commits'),
+    walBytes: beyond('walBytes'),
+    storedBytes: beyond('storedBytes'),
+    memoryMb: 0,
+  };
 }
 
 /** Measures `count` units that last. */
@@ -101,14 +118,7 @@ try {
   const broadcast = await measureLasting(plain, 'broadcast', 4);
   const restream = await measureLasting(plain, 'restream', 4);
   const [livePlaylist, segment] = [await requests('livePlaylist'), await requests('segment')];
-  const delivery: Cost = {
-    ...withDelivery,
-    programMs: Math.max(0, withDelivery.programMs - write.programMs),
-    databaseMs: Math.max(0, withDelivery.databaseMs - write.databaseMs),
-    commits: Math.max(0, withDelivery.commits - write.commits),
-    walBytes: Math.max(0, withDelivery.walBytes - write.walBytes),
-    storedBytes: Math.max(0, withDelivery.storedBytes - write.storedBytes),
-  };
+  const delivery = without(withDelivery, write);
   const rungs = await startCapacityBench(2);
   let [broadcastWithRungs, videoMinute] = [broadcast, broadcast];
   try {
@@ -122,10 +132,10 @@ try {
     machine: `${cpus().length} cores of ${cpus()[0]?.model.trim() ?? 'an unknown processor'}`,
     measuredOn: new Date().toISOString().slice(0, 10),
     idle: {
-      programCores: idle.programSec / idle.seconds,
-      databaseCores: idle.databaseSec / idle.seconds,
-      commitsPerSec: idle.commits / idle.seconds,
-      walBytesPerSec: idle.walBytes / idle.seconds,
+      programCores: round(idle.programSec / idle.seconds),
+      databaseCores: round(idle.databaseSec / idle.seconds),
+      commitsPerSec: round(idle.commits / idle.seconds),
+      walBytesPerSec: round(idle.walBytes / idle.seconds),
     },
     processMb,
     work: {

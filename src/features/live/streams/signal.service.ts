@@ -151,26 +151,17 @@ async function heartbeat(
   await heartbeatNode(db, nodeId, now);
   const open = await repository.listNodeIngests(db, nodeId);
   const onNode = new Set(sessionIds);
-  // Usually none: a session that has started, or whose end could not be stored.
-  const changed = open.filter(({ id, isMissing }) => isMissing === onNode.has(id));
-  const [returned, missing] = [
-    changed.filter(({ isMissing }) => isMissing),
-    changed.filter((row) => !row.isMissing),
-  ];
-  await repository.setLastSeen(
-    db,
-    returned.map(({ id }) => id),
-    null,
-  );
-  await repository.setLastSeen(
-    db,
-    missing.map(({ id }) => id),
-    now,
-  );
+  // Usually none: sessions that have started, and sessions whose end could not be stored.
+  const found = open.filter(({ id, isMissing }) => isMissing && onNode.has(id));
+  const lost = open.filter(({ id, isMissing }) => !isMissing && !onNode.has(id));
+  await repository.setLastSeen(db, idsOf(found), null);
+  await repository.setLastSeen(db, idsOf(lost), now);
   const wanted = open.filter((row) => row.isAllowed && row.disconnect_reason === null);
-  const wantedIds = new Set(wanted.map(({ id }) => id));
+  const wantedIds = new Set(idsOf(wanted));
   return sessionIds.filter((id) => !wantedIds.has(id));
 }
+
+const idsOf = (rows: readonly { id: string }[]) => rows.map(({ id }) => id);
 
 /** Returns the time the signal may outlive the connection. A clean end or a long silence gets none. */
 function graceOf(reason: IngestEnd['reason'], graceMs: number): number {
