@@ -17,7 +17,8 @@ import type { SendHandle } from './role-process.ts';
 /** Time to stop without the first process; its successor waits longer for the port. */
 const ORPHAN_MS = 1500;
 
-type Stop = () => Promise<void>;
+/** @param isReplaced another process accepts the connections of this one. */
+type Stop = (isReplaced: boolean) => Promise<void>;
 
 let container: Container | null = null;
 let stop: Stop | null = null;
@@ -64,14 +65,14 @@ async function prepare(container: Container): Promise<Stop> {
   }
   await reply({ type: 'prepared', owner });
   await reply({ type: 'warnings', warnings: await findWarnings(container) });
-  setImmediate(shutdown);
+  setImmediate(shutdown, false);
   return async () => {};
 }
 
 async function runApi(container: Container): Promise<Stop> {
   const api = await buildApi(container, () => isMediaRunning);
   await api.open(apiPort);
-  return api.drain;
+  return (isReplaced) => (isReplaced ? api.drain(0) : api.drain());
 }
 
 async function runWorker(container: Container): Promise<Stop> {
@@ -99,8 +100,8 @@ async function run(init: ProcessInit): Promise<Stop> {
   container = created;
   collectProcessMetrics(created.metrics.registry);
   const stopRole = await RUN[role](created);
-  return async () => {
-    await stopRole();
+  return async (isReplaced) => {
+    await stopRole(isReplaced);
     await replyMetrics();
     await created.close();
   };
@@ -111,10 +112,10 @@ async function replyMetrics(): Promise<void> {
   await reply({ type: 'metrics', metrics });
 }
 
-function shutdown(): void {
+function shutdown(isReplaced = false): void {
   if (isStopping) return;
   isStopping = true;
-  (stop?.() ?? Promise.resolve()).then(
+  (stop?.(isReplaced) ?? Promise.resolve()).then(
     () => process.exit(0),
     () => process.exit(1),
   );
@@ -137,13 +138,13 @@ process.on('message', (order: ProcessOrder, handle: SendHandle) => {
   if (order.type === 'init') begin(order);
   else if (order.type === 'media') isMediaRunning = order.isRunning;
   else if (order.type === 'metrics') void replyMetrics();
-  else if (order.type === 'retire') shutdown();
+  else if (order.type === 'retire') shutdown(true);
   else if (order.type === 'listen') {
     if (order.isReturned) void reply({ type: 'socket' }, handle);
     apiPort.listenOn(handle);
   } else if (handle instanceof Socket) void apiPort.connect(handle);
 });
-process.on('SIGTERM', shutdown);
+process.on('SIGTERM', () => shutdown());
 // A terminal signals the whole process group; the first process decides when each one ends.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
 // The first process is gone, even by kill -9: nothing may be left behind.
