@@ -113,7 +113,7 @@ test('the bell shows the right count when its first read misses a change', async
     const counted = Promise.withResolvers<void>();
     const read = page.waitForResponse(/\/read$/);
     let isRead = false;
-    // Switching to test mode counts anew: that count is made before the change and arrives after it.
+    // Switching to test mode reads the count again, before the change; the response arrives after it.
     await page.route('**/notifications/unread-count', async (route) => {
       if (isRead) return route.continue();
       const response = await route.fetch();

@@ -388,8 +388,9 @@ export const CROSS_FEATURE_READS: readonly CrossFeatureRead[] = [
   },
   {
     reader: 'features/live/bridges',
-    tables: ['room', 'room_participant', 'stream'],
-    reason: 'which bridges are over is a join of all open ones with the streams and rooms that they lead to',
+    tables: ['ingest_session', 'room', 'room_participant', 'stream'],
+    reason:
+      'the bridges that have ended, and those of streams that a node receives, are joins of all open ones with their ends',
   },
   {
     reader: 'features/commerce/ledger',
