@@ -12,6 +12,7 @@ import type { HistorySegment } from '../../../media/contract/index.ts';
 import { createHistoryKeeper } from '../../../media/dvr/dvr-recorder.ts';
 import { type PublicSegment, renderMediaPlaylist } from '../../../media/live/playlist.ts';
 import type { LiveSlot } from '../../../media/live/state.ts';
+import { DatabaseDeadlineError } from '../../../platform/db/deadline.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 const SEGMENT_BYTES = 1000;
@@ -104,6 +105,23 @@ test('a stream shows its whole broadcast beyond the live window, with files from
   const first = await get('e1/src/s_000003.m4s');
   assert.deepEqual([first.status, (await first.arrayBuffer()).byteLength], [200, SEGMENT_BYTES]);
   assert.equal((await get('e1/src/s_000099.m4s')).status, 404);
+});
+
+test('the stored history stays in playlists while the database is unavailable', async (t) => {
+  const { write, keep, read, get } = await onAir(3600);
+  await write(30);
+  await keep();
+  await write(1);
+  await waitFor(async () => count(await read()) === 31);
+  t.mock.method(app.container.db, 'selectFrom', () => {
+    throw new DatabaseDeadlineError();
+  });
+  await write(7);
+  await waitFor(async () => count(await read()) === 38);
+  await write(7);
+  // Segments that left the window are not in the database, but this process has listed them.
+  await waitFor(async () => count(await read()) === 45);
+  assert.equal((await get('e1/src/s_000003.m4s')).status, 200);
 });
 
 test('segments older than the window are deleted, and the whole history after the broadcast ends', async () => {
