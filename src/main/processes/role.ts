@@ -17,8 +17,8 @@ import type { SendHandle } from './role-process.ts';
 /** Time to stop without the first process; its successor waits longer for the port. */
 const ORPHAN_MS = 1500;
 
-/** @param isReplaced another process accepts the connections of this one. */
-type Stop = (isReplaced: boolean) => Promise<void>;
+/** Ends a role. @param delaySec how long the API still accepts connections. Default: `DRAIN_DELAY`. */
+type Stop = (delaySec?: number) => Promise<void>;
 
 let container: Container | null = null;
 let stop: Stop | null = null;
@@ -65,14 +65,14 @@ async function prepare(container: Container): Promise<Stop> {
   }
   await reply({ type: 'prepared', owner });
   await reply({ type: 'warnings', warnings: await findWarnings(container) });
-  setImmediate(shutdown, false);
+  setImmediate(() => shutdown());
   return async () => {};
 }
 
 async function runApi(container: Container): Promise<Stop> {
   const api = await buildApi(container, () => isMediaRunning);
   await api.open(apiPort);
-  return (isReplaced) => (isReplaced ? api.drain(0) : api.drain());
+  return api.drain;
 }
 
 async function runWorker(container: Container): Promise<Stop> {
@@ -100,8 +100,8 @@ async function run(init: ProcessInit): Promise<Stop> {
   container = created;
   collectProcessMetrics(created.metrics.registry);
   const stopRole = await RUN[role](created);
-  return async (isReplaced) => {
-    await stopRole(isReplaced);
+  return async (delaySec) => {
+    await stopRole(delaySec);
     await replyMetrics();
     await created.close();
   };
@@ -112,10 +112,10 @@ async function replyMetrics(): Promise<void> {
   await reply({ type: 'metrics', metrics });
 }
 
-function shutdown(isReplaced = false): void {
+function shutdown(delaySec?: number): void {
   if (isStopping) return;
   isStopping = true;
-  (stop?.(isReplaced) ?? Promise.resolve()).then(
+  (stop?.(delaySec) ?? Promise.resolve()).then(
     () => process.exit(0),
     () => process.exit(1),
   );
@@ -138,7 +138,8 @@ process.on('message', (order: ProcessOrder, handle: SendHandle) => {
   if (order.type === 'init') begin(order);
   else if (order.type === 'media') isMediaRunning = order.isRunning;
   else if (order.type === 'metrics') void replyMetrics();
-  else if (order.type === 'retire') shutdown(true);
+  // Its successor accepts on the same socket already.
+  else if (order.type === 'retire') shutdown(0);
   else if (order.type === 'listen') {
     if (order.isReturned) void reply({ type: 'socket' }, handle);
     apiPort.listenOn(handle);
@@ -150,5 +151,5 @@ for (const signal of ['SIGINT', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal
 // The first process is gone, even by kill -9: nothing may be left behind.
 process.on('disconnect', () => {
   setTimeout(() => process.exit(1), ORPHAN_MS).unref();
-  shutdown();
+  shutdown(0);
 });
