@@ -27,7 +27,7 @@ const nextNumber = async (id: string) => nextPart(await processes.playlist(id)).
 const indexOf = async ({ id }: TestBroadcast) => (await processes.processesOf(id)).at(-1) ?? -1;
 
 test('four RTMP encoders are spread evenly over two processes, and all broadcasts play', async () => {
-  for (let count = 0; count < 4; count += 1) broadcasts.push(await processes.broadcast());
+  broadcasts = await Promise.all(Array.from({ length: 4 }, () => processes.broadcast()));
   const indexes = await Promise.all(broadcasts.map(indexOf));
   assert.deepEqual(indexes.toSorted(), [0, 0, 1, 1]);
   for (const { id } of broadcasts) {
