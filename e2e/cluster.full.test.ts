@@ -18,8 +18,10 @@ const MAX_SILENCE_MS = 4000;
 /** Includes the start of a node on the same machine; encoders of a media node reconnect to the other one. */
 const MAX_NODE_SILENCE_MS = 8000;
 const MAX_UNAVAILABLE_MS = 100;
-/** Requests that were open when the server froze wait for DATABASE_DEADLINE_MS. */
-const MAX_DEADLINE_MS = 5500;
+/** Requests that are open when the server freezes wait for DATABASE_DEADLINE_MS. */
+const MAX_DEADLINE_MS = 6000;
+/** Share of later responses, which a busy machine delays. */
+const MAX_SLOW_SHARE = 0.01;
 const MAX_READY_MS = 2000;
 /** Requests that were open when their node was killed. */
 const MAX_INTERRUPTED = 10;
@@ -60,27 +62,27 @@ function countFailures(failures: Cost['failures'], allowed: readonly unknown[], 
   return [...failures.values()].reduce((sum, count) => sum + count, 0);
 }
 
-function assertDatabaseOutage(cost: Cost, maxSlow: number): void {
+/** Each client waits at most once until its node notices the outage. */
+function assertDatabaseOutage(cost: Cost): void {
+  const table = costTable([cost]);
   countFailures(cost.failures, [503], cost);
   countFailures(cost.viewerFailures, [], cost);
-  assert.ok(cost.silenceMs < MAX_SILENCE_MS, costTable([cost]));
+  assert.ok(cost.silenceMs < MAX_SILENCE_MS, table);
   const slow = cost.unavailableMs.filter((ms) => ms > MAX_UNAVAILABLE_MS);
-  assert.ok(slow.length <= maxSlow, `${slow.length} slow 503 responses\n${costTable([cost])}`);
-  assert.ok((slow.at(-1) ?? 0) < MAX_DEADLINE_MS, costTable([cost]));
-  assert.ok(cost.readyMs < MAX_READY_MS, costTable([cost]));
+  const maxSlow = load.clients + cost.unavailableMs.length * MAX_SLOW_SHARE;
+  assert.ok(slow.length <= maxSlow, `${slow.length} slow 503 responses\n${table}`);
+  assert.ok((slow.at(-1) ?? 0) < MAX_DEADLINE_MS, table);
+  assert.ok(cost.readyMs < MAX_READY_MS, table);
 }
 
 test('viewers continue while PostgreSQL is killed, and API clients get 503 immediately', {
   skip,
 }, async () => {
-  const cost = await costOf('postgres', 'kill', DATABASE_SECONDS);
-  // One for each process that finds out at its next statement.
-  assertDatabaseOutage(cost, load.clients);
+  assertDatabaseOutage(await costOf('postgres', 'kill', DATABASE_SECONDS));
 });
 
 test('viewers continue while PostgreSQL is frozen, and each API client waits once', { skip }, async () => {
-  const cost = await costOf('postgres', 'freeze', DATABASE_SECONDS);
-  assertDatabaseOutage(cost, load.clients);
+  assertDatabaseOutage(await costOf('postgres', 'freeze', DATABASE_SECONDS));
 });
 
 for (const name of ['api-1', 'api-2'])
