@@ -77,13 +77,13 @@ function without(cost: Cost, other: Cost): Cost {
 }
 
 /** Measures `count` units that last. */
-async function measureLasting(bench: CapacityBench, work: Work, count: number): Promise<Cost> {
+async function measureLasting(bench: CapacityBench, work: Work, count: number) {
   const before = { used: await bench.measure(WINDOW_SEC), memoryMb: megabytes(bench) };
-  await bench.start(work, count);
+  const load = await bench.start(work, count);
   const used = await bench.measure(WINDOW_SEC);
   const cost = costOf(used, before.used, count * used.seconds, (megabytes(bench) - before.memoryMb) / count);
   process.stderr.write(`${work}: ${JSON.stringify(cost)}\n`);
-  return cost;
+  return { cost, load };
 }
 
 async function measureVideo(bench: CapacityBench): Promise<Cost> {
@@ -115,16 +115,19 @@ try {
     await requests('viewerFacts'),
   ];
   const withDelivery = await requests('delivery');
-  const broadcast = await measureLasting(plain, 'broadcast', 4);
-  const restream = await measureLasting(plain, 'restream', 4);
+  const { cost: broadcast } = await measureLasting(plain, 'broadcast', 4);
+  const { cost: restream } = await measureLasting(plain, 'restream', 4);
   const [livePlaylist, segment] = [await requests('livePlaylist'), await requests('segment')];
   const delivery = without(withDelivery, write);
   const rungs = await startCapacityBench(2);
   let [broadcastWithRungs, videoMinute] = [broadcast, broadcast];
   try {
     await sleep(10_000);
+    const lasting = await measureLasting(rungs, 'broadcastWithRungs', 1);
+    broadcastWithRungs = lasting.cost;
+    await lasting.load.stop();
+    await sleep(SETTLE_MS);
     videoMinute = await measureVideo(rungs);
-    broadcastWithRungs = await measureLasting(rungs, 'broadcastWithRungs', 1);
   } finally {
     await rungs.close();
   }
