@@ -12,7 +12,7 @@ import type { HistorySegment } from '../../../media/contract/index.ts';
 import { createHistoryKeeper } from '../../../media/dvr/dvr-recorder.ts';
 import { type PublicSegment, renderMediaPlaylist } from '../../../media/live/playlist.ts';
 import type { LiveSlot } from '../../../media/live/state.ts';
-import { DatabaseDeadlineError } from '../../../platform/db/deadline.ts';
+import { DatabaseDeadlineError } from '../../../platform/db/failures.ts';
 
 const clock = new TestClock('2026-11-20T09:00:00.000Z');
 const SEGMENT_BYTES = 1000;
