@@ -21,7 +21,7 @@ export interface OutageNodes {
   partner: Partner;
   /** Starts a broadcast, and waits until it is played. */
   onAir(visibility: 'PUBLIC' | 'PRIVATE'): Promise<OutageStream>;
-  /** Starts another node for viewers. `cutOff` ends its connections to the database permanently. */
+  /** Starts another node for viewers. `cutOff` disconnects it from the database permanently. */
   startViewerNode(): Promise<{ url: string; cutOff(): Promise<void> }>;
   close(): Promise<void>;
 }
