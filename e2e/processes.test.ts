@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { sendFreshConnections } from '../test/harness/fresh-connections.ts';
-import { freePort, type RunningPlatform, startPlatform } from '../test/harness/platform.ts';
+import { createPartner } from '../test/harness/partner.ts';
+import {
+  freePort,
+  headersOf,
+  OWNER_KEY,
+  type RunningPlatform,
+  startPlatform,
+} from '../test/harness/platform.ts';
 import { childrenOf, hasEnded, singleItem } from '../test/harness/processes.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
 
 /** Several API and worker processes on one machine. */
 
 const CLIENTS = 16;
+const MAX_EVENT_STREAMS = 25;
 const ROLES = ['api-0', 'api-1', 'worker-0', 'worker-1'];
 
 let platform: RunningPlatform;
@@ -63,6 +71,23 @@ test('a stopped process delays the metrics by its deadline only, and its counts 
     assert.equal(await requestCount(), before);
   } finally {
     process.kill(pid, 'SIGCONT');
+  }
+});
+
+test('event streams of one key are counted over all processes', async () => {
+  const stream = await createPartner(platform).createStream();
+  const aborted = new AbortController();
+  const open = async () => {
+    const headers = { ...headersOf(OWNER_KEY), accept: 'text/event-stream' };
+    const url = `${platform.api}/streams/${stream.id}/tail`;
+    return (await fetch(url, { headers, signal: aborted.signal })).status;
+  };
+  try {
+    const statuses = await Promise.all(Array.from({ length: MAX_EVENT_STREAMS }, open));
+    assert.deepEqual(new Set(statuses), new Set([200]));
+    assert.equal(await open(), 429);
+  } finally {
+    aborted.abort();
   }
 });
 
