@@ -112,7 +112,7 @@ async function fill(sql: Sql, job: object): Promise<void> {
   await sql`
     insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at)
     select workspace_id, webhook_id, event_id, event_created_at
-    from json_populate_recordset(null::delivery_job, ${sql.json(JSON.parse(JSON.stringify(job)))})
+    from jsonb_populate_recordset(null::delivery_job, ${sql.json(JSON.parse(JSON.stringify(job)))})
     cross join generate_series(1, ${DELIVERIES / ENDPOINTS})`;
 }
 
