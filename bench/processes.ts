@@ -108,11 +108,11 @@ async function startReceiver(folder: string, ca: Awaited<ReturnType<typeof creat
 }
 
 /** Multiplies the deliveries that wait. */
-async function fill(sql: Sql, job: object): Promise<void> {
+async function fill(sql: Sql, jobs: object): Promise<void> {
   await sql`
     insert into delivery_job (workspace_id, webhook_id, event_id, event_created_at)
     select workspace_id, webhook_id, event_id, event_created_at
-    from jsonb_populate_recordset(null::delivery_job, ${sql.json(JSON.parse(JSON.stringify(job)))})
+    from jsonb_populate_recordset(null::delivery_job, ${JSON.stringify(jobs)}::text::jsonb)
     cross join generate_series(1, ${DELIVERIES / ENDPOINTS})`;
 }
 
