@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { killProcess } from '../harness/processes.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import type { Part } from './part.ts';
 
@@ -40,10 +40,7 @@ export async function startHaproxy({ name, file, sections, port }: ProxyOptions)
       await waitFor(() => accepts(port), { message: 'HAProxy' });
     },
     async kill() {
-      const ended = child === null ? null : once(child, 'exit');
-      child?.kill('SIGKILL');
-      await ended;
-      child = null;
+      if (child !== null) await killProcess(child);
     },
     close: () => proxy.kill(),
   };

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { freePort, type RunningPlatform, startPlatform } from '../harness/platform.ts';
-import { childrenOf } from '../harness/processes.ts';
+import { childrenOf, killProcess } from '../harness/processes.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import type { Part } from './part.ts';
 
@@ -44,6 +43,7 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
     if (running === null) throw new Error(`${name} does not run`);
     return running;
   };
+  let starting: Promise<RunningPlatform> | null = null;
   let checkout = root;
   const start = () =>
     startPlatform({
@@ -65,17 +65,15 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
     },
     async start() {
       // A child of a killed process releases its ports a moment later.
-      running = await waitFor(start, { timeoutMs: 20_000, message: `${name} to start` });
+      starting = waitFor(start, { timeoutMs: 20_000, message: `${name} to start` });
+      running = await starting;
     },
     async startFrom(other) {
       checkout = other;
       await node.start();
     },
     async kill() {
-      const child = platform().process;
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
+      await killProcess(platform().process);
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
@@ -83,6 +81,8 @@ export async function createNode(options: NodeOptions): Promise<ClusterNode> {
       await platform().stop();
     },
     async close() {
+      // A trial that is interrupted may just start it.
+      await starting?.catch(() => {});
       const child = running?.process;
       // A suspended process does not receive SIGTERM.
       if (child?.exitCode === null && child.signalCode === null) signal('SIGCONT');

@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import postgres from 'postgres';
 import { freePort } from '../harness/platform.ts';
+import { killProcess } from '../harness/processes.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import { hasHaproxy, startHaproxy } from './haproxy.ts';
 import type { Part } from './part.ts';
@@ -89,9 +89,7 @@ export async function startPatroni(): Promise<ReplicatedPostgres> {
 async function killMember(member: Member): Promise<void> {
   const { process: child, dataDir } = member;
   if (child === null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGKILL');
-  await ended;
+  await killProcess(child);
   signalPostgres(dataDir, 'SIGKILL');
   member.process = null;
 }

@@ -26,7 +26,8 @@ export async function startClusterPostgres(dataDir: string, isEmpty: boolean): P
       // Written data survives a kill of the server without fsync.
       settings: { port: String(port), fsync: 'off' },
     });
-  let server = await open();
+  let starting = open();
+  let server = await starting;
   const url = new URL(server.url);
   url.port = String(port);
   const signal = (name: NodeJS.Signals) => signalPostgres(join(dataDir, 'postgres'), name);
@@ -40,11 +41,13 @@ export async function startClusterPostgres(dataDir: string, isEmpty: boolean): P
       await server.crashed;
     },
     async start() {
-      server = await open();
+      starting = open();
+      server = await starting;
     },
     async close() {
       signalPostgres(join(dataDir, 'postgres'), 'SIGCONT');
-      await server.stop();
+      // A trial that is interrupted may just start it.
+      await (await starting).stop();
       await rm(dataDir, { recursive: true, force: true });
     },
   };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 
 /** Returns the children of a process whose command line contains all the texts. */
 export function childrenOf(pid: number, ...words: string[]): number[] {
@@ -25,4 +26,12 @@ export function hasEnded(pid: number): boolean {
   } catch {
     return true;
   }
+}
+
+/** Kills a process and waits until it has exited; it may have exited before. */
+export async function killProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
 }

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from './platform.ts';
+import { killProcess } from './processes.ts';
 import { waitFor } from './wait-for.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../.cache/peers/s3');
@@ -78,10 +78,7 @@ export async function startS3(): Promise<TestS3 | null> {
       await waitFor(() => answers(endpoint, child), { timeoutMs: 10_000, message: 'the S3 server' });
     },
     async kill() {
-      if (server === null || server.exitCode !== null || server.signalCode !== null) return;
-      const ended = once(server, 'exit');
-      end();
-      await ended;
+      if (server !== null) await killProcess(server);
     },
     async close() {
       process.off('exit', end);

@@ -14,6 +14,7 @@ import { loadRoomEngine } from '../../src/media/rooms/open.ts';
 import { loadConfig } from '../../src/platform/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { freePort } from '../harness/platform.ts';
+import { killProcess } from '../harness/processes.ts';
 import { waitFor } from '../harness/wait-for.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../.cache/peers/livekit');
@@ -96,10 +97,7 @@ export async function startLivekit(webhook: string, { host, device } = LOOPBACK)
       await waitFor(() => isUp().catch(() => false), { timeoutMs: 10_000, message: 'LiveKit' });
     },
     async kill() {
-      const ended = child === null ? null : once(child, 'exit');
-      child?.kill('SIGKILL');
-      await ended;
-      child = null;
+      if (child !== null) await killProcess(child);
     },
     close: () => livekit.kill(),
   };
