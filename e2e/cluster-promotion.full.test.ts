@@ -45,6 +45,6 @@ test('no acknowledged write is lost or doubled by a promotion', { skip }, async 
   const result = await load.finish();
   for (const line of `${costTable([cost])}\n${resultLines(result, null)}`.split('\n')) t.diagnostic(line);
   const { writes, webhooks, uploads } = result;
-  assert.ok(writes.acknowledged > 100);
+  assert.ok(writes.acknowledged > 10);
   assert.deepEqual([writes.lost, writes.doubled, webhooks.lost, uploads.lost], [0, 0, 0, 0]);
 });
