@@ -77,10 +77,14 @@ test('a stopped process delays the metrics by its deadline only, and its counts 
 test('event streams of one key are counted over all processes', async () => {
   const stream = await createPartner(platform).createStream();
   const aborted = new AbortController();
+  // An unread response that nothing refers to is closed.
+  const opened: Response[] = [];
   const open = async () => {
     const headers = { ...headersOf(OWNER_KEY), accept: 'text/event-stream' };
     const url = `${platform.api}/streams/${stream.id}/tail`;
-    return (await fetch(url, { headers, signal: aborted.signal })).status;
+    const response = await fetch(url, { headers, signal: aborted.signal });
+    opened.push(response);
+    return response.status;
   };
   try {
     const statuses = await Promise.all(Array.from({ length: MAX_EVENT_STREAMS }, open));
