@@ -10,7 +10,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SENDER_FLAGS } from '../src/main/sender-process.ts';
+import { SENDER_FLAGS } from '../src/main/media/sender-process.ts';
 import { freePort } from '../test/harness/platform.ts';
 import { waitFor } from '../test/harness/wait-for.ts';
 import { NO_NGINX_RTMP, type RtmpServer, startNginxRtmp } from '../test/restream/destinations.ts';
@@ -114,7 +114,7 @@ interface Sender {
 }
 
 function startSender({ senderPort }: Publish): Sender {
-  const child = fork(join(ROOT, 'src/main/sender.ts'), {
+  const child = fork(join(ROOT, 'src/main/media/sender.ts'), {
     stdio: ['pipe', 'inherit', 'inherit', 'ipc'],
     execArgv: ['--disable-warning=ExperimentalWarning', ...SENDER_FLAGS],
     env: { ...process.env, FETCH_ALLOW_PRIVATE: '127.0.0.0/8', NODE_COMPILE_CACHE: cacheDir },

@@ -29,9 +29,9 @@ export default {
       checks: { pluginTimings: false },
       input: {
         start: source('main/start'),
-        media: source('main/media'),
+        media: source('main/media/media'),
         role: source('main/processes/role'),
-        sender: source('main/sender'),
+        sender: source('main/media/sender'),
         cli: source('main/cli'),
         'parse-calendar-worker': source('features/booking/calendars/parse-calendar-worker'),
       },

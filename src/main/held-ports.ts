@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config, SocketName } from '../platform/config.ts';
-import { nodePortOf } from './media-node.ts';
+import { nodePortOf } from './media/node.ts';
 
 /** Time for another process of ours to release its port after losing its parent. */
 const PORT_RELEASE_MS = 2000;

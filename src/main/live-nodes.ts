@@ -11,7 +11,7 @@ import { createLocalSource } from '../media/nodes/local-source.ts';
 import { createNodeClient } from '../media/nodes/node-client.ts';
 import { createRemoteSources } from '../media/nodes/remote-source.ts';
 import { createSourceOfNode, createSourceSelector } from '../media/nodes/source-selector.ts';
-import { createNodeFolders } from './node-id.ts';
+import { createNodeFolders } from './media/node-id.ts';
 
 interface LiveNodes {
   mediaNodes: MediaNodes;

@@ -7,10 +7,10 @@ import { readCertificate } from './certificate.ts';
 import { describeStartupError } from './describe-error.ts';
 import { holdPorts } from './held-ports.ts';
 import type { Closers, NodeState } from './lifecycle.ts';
-import { endMediaWait, mediaDrainMs } from './media-drain.ts';
-import { launchMedia } from './media-process.ts';
+import { endMediaWait, mediaDrainMs } from './media/drain.ts';
+import { launchMedia } from './media/launch.ts';
 import { onParentExit, parentsOf, signalReady } from './parent-watch.ts';
-import { hasSeveralProcesses, maxConnections } from './processes/counts.ts';
+import { hasSeveralProcesses, maxConnections } from './processes/layout.ts';
 
 const closers: Closers = [];
 const state: NodeState = { isStarted: false, hasAllRoles: () => true, isStopping: false };

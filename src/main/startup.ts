@@ -6,7 +6,7 @@ import type { Container } from './container.ts';
 import { createOwner, type Owner, type StartupWarning } from './first-run.ts';
 import { notifyMigrated } from './lifecycle.ts';
 import { missingCodecs } from './media-tools.ts';
-import { maxConnections } from './processes/counts.ts';
+import { maxConnections } from './processes/layout.ts';
 
 /**
  * Prepares the database for the roles of this node, before any of them runs.

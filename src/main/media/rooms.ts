@@ -1,22 +1,22 @@
 import { join } from 'node:path';
-import { WHEP_TOPIC } from '../features/live/whep/module.ts';
-import { WHIP_TOPIC } from '../features/live/whip/module.ts';
-import { ROOM_RECORDER_TOPIC } from '../features/rooms/module.ts';
-import type { ScheduledTask } from '../jobs/schedule.ts';
-import type { IngestEngine } from '../media/contract/index.ts';
-import type { FfmpegProgram } from '../media/ffmpeg/program.ts';
-import { readLink } from '../media/rooms/janus/link-file.ts';
-import { startJanus } from '../media/rooms/janus/process.ts';
-import { createJanusRecorder } from '../media/rooms/janus/recorder.ts';
-import type { MirrorOptions, RoomMirror } from '../media/rooms/livekit/mirror.ts';
-import { livekitOf } from '../media/rooms/open.ts';
-import type { CompatibilityReports } from '../media/whep/compatibility.ts';
-import { createWhepManager } from '../media/whep/whep-manager.ts';
-import { OpusPassthrough } from '../media/whip/opus-passthrough.ts';
-import { createWhipManager } from '../media/whip/whip-manager.ts';
-import { createDiskSpace } from '../platform/disk.ts';
-import type { Container } from './container.ts';
-import type { MediaProcessPosition } from './media-node.ts';
+import { WHEP_TOPIC } from '../../features/live/whep/module.ts';
+import { WHIP_TOPIC } from '../../features/live/whip/module.ts';
+import { ROOM_RECORDER_TOPIC } from '../../features/rooms/module.ts';
+import type { ScheduledTask } from '../../jobs/schedule.ts';
+import type { IngestEngine } from '../../media/contract/index.ts';
+import type { FfmpegProgram } from '../../media/ffmpeg/program.ts';
+import { readLink } from '../../media/rooms/janus/link-file.ts';
+import { startJanus } from '../../media/rooms/janus/process.ts';
+import { createJanusRecorder } from '../../media/rooms/janus/recorder.ts';
+import type { MirrorOptions, RoomMirror } from '../../media/rooms/livekit/mirror.ts';
+import { livekitOf } from '../../media/rooms/open.ts';
+import type { CompatibilityReports } from '../../media/whep/compatibility.ts';
+import { createWhepManager } from '../../media/whep/whep-manager.ts';
+import { OpusPassthrough } from '../../media/whip/opus-passthrough.ts';
+import { createWhipManager } from '../../media/whip/whip-manager.ts';
+import { createDiskSpace } from '../../platform/disk.ts';
+import type { Container } from '../container.ts';
+import type { MediaProcessPosition } from './node.ts';
 
 export interface RoomMedia {
   /** Tasks that record rooms, accept WHIP publish sessions, and serve WHEP viewers. */
@@ -112,6 +112,6 @@ async function startViewers(
 
 /** LiveKit's libraries are loaded only where it is in use. */
 async function openMirror(options: MirrorOptions): Promise<RoomMirror> {
-  const { createLivekitMirror } = await import('../media/rooms/livekit/mirror.ts');
+  const { createLivekitMirror } = await import('../../media/rooms/livekit/mirror.ts');
   return createLivekitMirror(options);
 }

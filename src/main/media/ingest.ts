@@ -1,12 +1,12 @@
-import type { HealthSeries, StreamSignals } from '../features/live/streams/index.ts';
-import type { IngestHooks, StreamHealth } from '../media/contract/index.ts';
-import type { BitrateCeiling } from '../media/ingest/bitrate-ceiling.ts';
-import type { Simulator } from '../media/ingest/simulator.ts';
-import type { LiveManager } from '../media/live/live-manager.ts';
-import type { RecordingManager } from '../media/recording/recording-manager.ts';
-import type { RestreamManager } from '../media/restream/restream-manager.ts';
-import type { CompatibilityReports } from '../media/whep/compatibility.ts';
-import type { Logger } from '../platform/logger.ts';
+import type { HealthSeries, StreamSignals } from '../../features/live/streams/index.ts';
+import type { IngestHooks, StreamHealth } from '../../media/contract/index.ts';
+import type { BitrateCeiling } from '../../media/ingest/bitrate-ceiling.ts';
+import type { Simulator } from '../../media/ingest/simulator.ts';
+import type { LiveManager } from '../../media/live/live-manager.ts';
+import type { RecordingManager } from '../../media/recording/recording-manager.ts';
+import type { RestreamManager } from '../../media/restream/restream-manager.ts';
+import type { CompatibilityReports } from '../../media/whep/compatibility.ts';
+import type { Logger } from '../../platform/logger.ts';
 
 interface Deps {
   /** State of streams in the database. */

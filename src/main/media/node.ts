@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../../platform/config.ts';
 
 /** Folder of the media processes after the first one, below DATA_DIR. */
 const NODES = 'nodes';

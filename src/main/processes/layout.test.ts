@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadConfig } from '../../platform/config.ts';
-import { hasSeveralProcesses, maxConnections } from './counts.ts';
+import { hasSeveralProcesses, maxConnections } from './layout.ts';
 
 test('only processes of roles of this node count', () => {
   assert.equal(hasSeveralProcesses(loadConfig({})), false);

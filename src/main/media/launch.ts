@@ -1,11 +1,11 @@
-import { DEFAULT_CONNECTION_LIMITS } from '../media/ingest/connection-limit.ts';
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { MediaGauges } from '../platform/metrics.ts';
-import type { MediaPorts } from './held-ports.ts';
-import { type MediaChild, type MediaInit, type MediaMessage, superviseMedia } from './media-child.ts';
-import { MediaGaugesSum } from './media-gauges.ts';
-import { nodeFolderOf } from './media-node.ts';
+import { DEFAULT_CONNECTION_LIMITS } from '../../media/ingest/connection-limit.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { MediaGauges } from '../../platform/metrics.ts';
+import type { MediaPorts } from '../held-ports.ts';
+import { type MediaChild, type MediaInit, type MediaMessage, superviseMedia } from './child.ts';
+import { MediaGaugesSum } from './gauges.ts';
+import { nodeFolderOf } from './node.ts';
 import { nodeIdOf } from './node-id.ts';
 import { type ConnectionTaker, SocketDistributor } from './socket-distributor.ts';
 

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withTimeout } from '../kernel/timeout.ts';
-import type { BridgeManager } from '../media/bridges/bridge-manager.ts';
-import type { IngestEngine } from '../media/contract/index.ts';
-import type { EmbeddedRtmpEngine } from '../media/ingest/embedded-rtmp.ts';
-import type { Simulator } from '../media/ingest/simulator.ts';
-import type { Config } from '../platform/config.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { Container } from './container.ts';
-import type { MediaLaunch } from './media-process.ts';
-import type { RoomMedia } from './room-media.ts';
+import { withTimeout } from '../../kernel/timeout.ts';
+import type { BridgeManager } from '../../media/bridges/bridge-manager.ts';
+import type { IngestEngine } from '../../media/contract/index.ts';
+import type { EmbeddedRtmpEngine } from '../../media/ingest/embedded-rtmp.ts';
+import type { Simulator } from '../../media/ingest/simulator.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { Container } from '../container.ts';
+import type { MediaLaunch } from './launch.ts';
+import type { RoomMedia } from './rooms.ts';
 
 type DrainConfig = Pick<Config, 'MEDIA_DRAIN' | 'MEDIA_DRAIN_SEC'>;
 

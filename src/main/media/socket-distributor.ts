@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
-import { plainAddress } from '../kernel/ip-block.ts';
-import { ConnectionLimit, type ConnectionLimits } from '../media/ingest/connection-limit.ts';
-import type { Logger } from '../platform/logger.ts';
+import { plainAddress } from '../../kernel/ip-block.ts';
+import { ConnectionLimit, type ConnectionLimits } from '../../media/ingest/connection-limit.ts';
+import type { Logger } from '../../platform/logger.ts';
 
 export type EncoderProtocol = 'rtmp' | 'rtmps';
 

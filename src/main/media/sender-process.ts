@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
-import type { PushReport } from '../media/contract/index.ts';
-import type { SenderEvents, SenderProcess } from '../media/restream/restream-manager.ts';
-import type { VerifiedPush } from '../media/restream/verified-keys.ts';
-import { ownEnvironment } from '../platform/config.ts';
-import type { Logger } from '../platform/logger.ts';
-import { programFile } from '../platform/root.ts';
+import type { PushReport } from '../../media/contract/index.ts';
+import type { SenderEvents, SenderProcess } from '../../media/restream/restream-manager.ts';
+import type { VerifiedPush } from '../../media/restream/verified-keys.ts';
+import { ownEnvironment } from '../../platform/config.ts';
+import type { Logger } from '../../platform/logger.ts';
+import { programFile } from '../../platform/root.ts';
 
 /** Commands to a sender; stream keys are sent over the channel, never as arguments or in the environment. */
 export type SenderCommand = { type: 'want'; wanted: readonly VerifiedPush[] } | { type: 'stop' };
@@ -14,7 +14,7 @@ export type SenderMessage =
   | { type: 'report'; report: PushReport }
   | { type: 'bitrates'; bitrates: [targetId: string, kbps: number][] };
 
-const ENTRY = programFile('src/main/sender');
+const ENTRY = programFile('src/main/media/sender');
 const STOP_MS = 2000;
 /** The first as for the media process, and for the same reason; with so small a heap helpers of the collector cost more than they do. */
 export const SENDER_FLAGS = ['--max-semi-space-size=1', '--single-threaded-gc'];

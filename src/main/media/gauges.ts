@@ -1,4 +1,4 @@
-import type { MediaGauges } from '../platform/metrics.ts';
+import type { MediaGauges } from '../../platform/metrics.ts';
 
 /** Sum of the gauges of all media processes. */
 export class MediaGaugesSum {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodePortOf, nodeUrlOf } from './media-node.ts';
+import { nodePortOf, nodeUrlOf } from './node.ts';
 
 test('media processes have successive ports, and free ones without MEDIA_PORT', () => {
   assert.deepEqual([nodePortOf({ MEDIA_PORT: 8085 }, 0), nodePortOf({ MEDIA_PORT: 8085 }, 2)], [8085, 8087]);

@@ -1,7 +1,7 @@
-import { Sender } from '../media/restream/sender.ts';
-import type { Muxer } from '../media/restream/srt-push.ts';
-import { loadConfig } from '../platform/config.ts';
-import { createDialer } from '../platform/outbound/dialer.ts';
+import { Sender } from '../../media/restream/sender.ts';
+import type { Muxer } from '../../media/restream/srt-push.ts';
+import { loadConfig } from '../../platform/config.ts';
+import { createDialer } from '../../platform/outbound/dialer.ts';
 import type { SenderCommand, SenderMessage } from './sender-process.ts';
 
 const MEASURE_MS = 5000;

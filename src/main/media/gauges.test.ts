@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MediaGaugesSum } from './media-gauges.ts';
+import { MediaGaugesSum } from './gauges.ts';
 
 const gauges = (publishers: number, delayMs: number, parts: number) => ({
   publishers,

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { BroadcastStates } from '../media/nodes/broadcast-states.ts';
-import { createLocalSource } from '../media/nodes/local-source.ts';
-import { startNodeServer } from '../media/nodes/node-server.ts';
-import type { Container } from './container.ts';
-import { nodePortOf, nodeUrlOf } from './media-node.ts';
+import type { BroadcastStates } from '../../media/nodes/broadcast-states.ts';
+import { createLocalSource } from '../../media/nodes/local-source.ts';
+import { startNodeServer } from '../../media/nodes/node-server.ts';
+import type { Container } from '../container.ts';
+import { nodePortOf, nodeUrlOf } from './node.ts';
 
 /** Server for other nodes that read from the media role. */
 export interface LiveEndpoint {

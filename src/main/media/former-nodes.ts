@@ -1,13 +1,13 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { STREAM_DELETED_TOPIC } from '../features/live/streams/module.ts';
-import type { ScheduledTask } from '../jobs/schedule.ts';
-import { HOUR_MS } from '../kernel/durations.ts';
-import type { FfmpegProgram } from '../media/ffmpeg/program.ts';
-import { emptyIdleFolders } from '../media/live/clean-folders.ts';
-import { createRecordingManager, type RecordingManager } from '../media/recording/recording-manager.ts';
-import type { Container } from './container.ts';
-import { listNodeFolders, type MediaProcessPosition, nodeFolderOf } from './media-node.ts';
+import { STREAM_DELETED_TOPIC } from '../../features/live/streams/module.ts';
+import type { ScheduledTask } from '../../jobs/schedule.ts';
+import { HOUR_MS } from '../../kernel/durations.ts';
+import type { FfmpegProgram } from '../../media/ffmpeg/program.ts';
+import { emptyIdleFolders } from '../../media/live/clean-folders.ts';
+import { createRecordingManager, type RecordingManager } from '../../media/recording/recording-manager.ts';
+import type { Container } from '../container.ts';
+import { listNodeFolders, type MediaProcessPosition, nodeFolderOf } from './node.ts';
 import { findNodeId } from './node-id.ts';
 
 const SYNC_MS = 1000;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { waitFor } from '../../test/harness/wait-for.ts';
-import { RtmpClient } from '../../test/rtmp/client.ts';
-import { openPublisher, startIngest, type TestIngest } from '../../test/rtmp/ingest.ts';
-import { close, listen } from '../media/ingest/listen.ts';
-import { createLogger } from '../platform/logger.ts';
+import { waitFor } from '../../../test/harness/wait-for.ts';
+import { RtmpClient } from '../../../test/rtmp/client.ts';
+import { openPublisher, startIngest, type TestIngest } from '../../../test/rtmp/ingest.ts';
+import { close, listen } from '../../media/ingest/listen.ts';
+import { createLogger } from '../../platform/logger.ts';
 import { type ConnectionTaker, SocketDistributor } from './socket-distributor.ts';
 
 /** Process that accepts offers until it is stalled. */

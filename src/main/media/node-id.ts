@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newId } from '../kernel/ids.ts';
-import { listNodeFolders, nodeFolderOf } from './media-node.ts';
+import { newId } from '../../kernel/ids.ts';
+import { listNodeFolders, nodeFolderOf } from './node.ts';
 
 /** Pause between two searches for a node that is not on this machine: one may be added. */
 const REREAD_MS = 1000;

@@ -1,11 +1,11 @@
 import { type ChildProcess, fork, type SendHandle } from 'node:child_process';
-import type { FfmpegInfo } from '../media/ffmpeg/check.ts';
-import type { RoomEngineSelection } from '../media/rooms/engine-selection.ts';
-import type { Logger } from '../platform/logger.ts';
-import type { MediaGauges } from '../platform/metrics.ts';
-import { programFile } from '../platform/root.ts';
-import type { HeldPort } from './held-ports.ts';
-import type { MediaProcessPosition } from './media-node.ts';
+import type { FfmpegInfo } from '../../media/ffmpeg/check.ts';
+import type { RoomEngineSelection } from '../../media/rooms/engine-selection.ts';
+import type { Logger } from '../../platform/logger.ts';
+import type { MediaGauges } from '../../platform/metrics.ts';
+import { programFile } from '../../platform/root.ts';
+import type { HeldPort } from '../held-ports.ts';
+import type { MediaProcessPosition } from './node.ts';
 import type { EncoderProtocol } from './socket-distributor.ts';
 
 /** Data that the media processes need. Secrets are sent over the channel, never in the environment. */
@@ -49,7 +49,7 @@ export type MediaMessage =
   | { type: 'closed'; id: number }
   | ({ type: 'gauges' } & MediaGauges);
 
-const ENTRY = programFile('src/main/media');
+const ENTRY = programFile('src/main/media/media');
 const BACKOFF_MS = [200, 500, 1000, 2000, 5000];
 const STOP_MS = 12_000;
 /**
@@ -161,7 +161,7 @@ async function end(child: ChildProcess, drainMs: number): Promise<void> {
   if (child.exitCode !== null) return;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.kill('SIGTERM');
-  // Ends the wait for broadcasts, too (media-drain.ts).
+  // Ends the wait for broadcasts, too (drain.ts).
   if (drainMs === 0 && child.connected) child.disconnect();
   const kill = setTimeout(() => child.kill('SIGKILL'), drainMs + STOP_MS);
   await ended;
