@@ -38,7 +38,6 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
     if (only === undefined) await assertNoPartialRestore(session);
     await session`create table if not exists migration (
       name text primary key, applied_at timestamptz not null default now())`;
-    await session`alter table migration add column if not exists phase text`;
     const applied: string[] = [];
     let seen = await readNames(session);
     if (hasOlderMigrations(seen)) {
@@ -46,6 +45,7 @@ export async function migrate(sql: Sql, only?: readonly string[]): Promise<strin
       seen = await readNames(session);
     }
     if (only === undefined) assertNotNewer(await readApplied(session), files);
+    await session`alter table migration add column if not exists phase text`;
     for (const name of files.filter((file) => !seen.includes(file))) {
       const text = await readFile(join(FOLDER, name), 'utf8');
       const phase = readPhase(text);
