@@ -103,6 +103,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     rewriteUrl: routableUrl,
     // Uploads last for hours: `bodyDeadline` limits every other body, and Node the headers.
     requestTimeout: 0,
+    // A drain waits in a hook (`drain.ts`).
+    pluginTimeout: 0,
     // A request that arrives while the program drains is still answered.
     return503OnClosing: false,
     // Answered by `unroutable`, with the envelope that Node's own refusal lacks.

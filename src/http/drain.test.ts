@@ -179,8 +179,8 @@ describe('a node that drains without a delay', () => {
     await drained;
   });
 
-  test('cuts an upload at the timeout, and another node continues it', async () => {
-    await startNode({ DRAIN_TIMEOUT: '1' });
+  test('ends an upload when the port is closed, and another node continues it', async () => {
+    await startNode({ DRAIN_TIMEOUT: '600' });
     const session = await createSession(app, key, { sizeBytes: 100_000 });
     const { pathname } = new URL(session.url);
     const socket = await open();
@@ -188,6 +188,7 @@ describe('a node that drains without a delay', () => {
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`PATCH ${pathname} HTTP/1.1\r\nhost: x\r\n${lines.join('')}content-length: 100000\r\n\r\n`);
     socket.write(Buffer.alloc(60_000));
+    await waitFor(async () => (await offsetOf(session.url)) === 60_000);
     await node.drain();
     await socket.closed();
     assert.equal(await offsetOf(session.url), 60_000);

@@ -27,10 +27,13 @@ type Drain = (delayMs: number) => Promise<void>;
 export function createDrain(app: FastifyInstance, timeoutMs: number): Drain {
   const connections = new ServerConnections(app.server);
   let deadline = 0;
-  // Runs after the hooks that end event streams and WebSockets, before Fastify closes idle connections.
-  app.addHook('preClose', async () => {
-    while (connections.areBusy() && performance.now() < deadline) await sleep(STEP_MS);
-    app.server.closeAllConnections();
+  // The hooks of the last scope run after those that end event streams, WebSockets and uploads, and before Fastify
+  // closes idle connections.
+  void app.register(async (scope) => {
+    scope.addHook('preClose', async () => {
+      while (connections.areBusy() && performance.now() < deadline) await sleep(STEP_MS);
+      app.server.closeAllConnections();
+    });
   });
   return async (delayMs) => {
     deadline = performance.now() + timeoutMs;

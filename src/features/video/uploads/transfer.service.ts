@@ -50,6 +50,8 @@ export interface Transfers {
    */
   receive(row: UploadRow, piece: UploadPart): Promise<UploadOffset>;
   cancel(row: UploadRow): Promise<void>;
+  /** Aborts all transfers at shutdown; the bytes received are retained. */
+  stop(): void;
 }
 
 export interface TransferDeps extends EndingDeps {
@@ -119,6 +121,7 @@ export function createTransfers(deps: TransferDeps): Transfers {
       writers.abort(row.id);
       assertCanceled(await endings.giveUp(row, CANCELED));
     },
+    stop: () => writers.abortAll(),
   };
 }
 

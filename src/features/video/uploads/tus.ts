@@ -53,6 +53,10 @@ export function tusEndpoint({ uploads }: { uploads: Uploads }): (app: FastifyIns
         linger(request);
         done();
       });
+      scope.addHook('preClose', (done) => {
+        uploads.transfers.stop();
+        done();
+      });
       acceptCreations(scope, uploads);
       acceptUploads(scope, uploads);
     });

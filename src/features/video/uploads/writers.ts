@@ -33,6 +33,7 @@ export interface Writers {
   abort(id: string): void;
   /** Ends a silent writer, because another process wants to write. */
   makeWay(id: string): void;
+  abortAll(): void;
 }
 
 export function createWriters(): Writers {
@@ -80,6 +81,9 @@ export function createWriters(): Writers {
       const writer = active.get(id);
       const silentSince = writer?.silentSince ?? Number.POSITIVE_INFINITY;
       if (performance.now() - silentSince >= SILENT_MS) writer?.abort();
+    },
+    abortAll() {
+      for (const writer of active.values()) writer.abort();
     },
   };
 }
