@@ -59,3 +59,19 @@ test('a process that is killed five times within a minute ends the tree with the
     /marquee: worker-1 ended 5 times within a minute, the last time with SIGKILL/,
   );
 });
+
+test('no process survives the first one', async (t) => {
+  const platform = await start(t);
+  const root = platform.process.pid ?? -1;
+  const tree = childrenOf(root, '');
+  assert.ok(tree.length > processesOf(platform).length, 'the media process and PostgreSQL are children too');
+  process.kill(root, 'SIGKILL');
+  await waitFor(() => [root, ...tree].every(hasEnded), { timeoutMs: 30_000, message: 'all of them to end' });
+});
+
+test('SIGTERM ends all processes with code 0', async (t) => {
+  const platform = await start(t);
+  const tree = childrenOf(platform.process.pid ?? -1, '');
+  assert.equal(await platform.stop(), 0, platform.output());
+  await waitFor(() => tree.every(hasEnded));
+});

@@ -123,19 +123,3 @@ for (const name of ['api-0', 'api-1', 'worker-1']) {
     assert.ok((await requestCount()) >= counted, 'counts of the ended process remain');
   });
 }
-
-test('no process survives the first one', async () => {
-  const tree = childrenOf(platform.process.pid ?? -1, '');
-  assert.ok(tree.length >= ROLES.length + 2, 'the media process and PostgreSQL are children too');
-  const root = platform.process.pid ?? -1;
-  process.kill(root, 'SIGKILL');
-  await waitFor(() => [root, ...tree].every(hasEnded), { timeoutMs: 30_000, message: 'all of them to end' });
-});
-
-test('SIGTERM ends all processes with code 0', async () => {
-  await platform.stop();
-  const next = await startPlatform({ environment: { API_PROCESSES: '2', WORKER_PROCESSES: '2' } });
-  const tree = childrenOf(next.process.pid ?? -1, '');
-  assert.equal(await next.stop(), 0, next.output());
-  await waitFor(() => tree.every(hasEnded));
-});
