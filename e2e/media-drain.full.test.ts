@@ -112,7 +112,7 @@ describe('MEDIA_DRAIN=wait', () => {
     const refused = startPublisher({ url: `rtmp://127.0.0.1:${media.rtmpPort}/live/${streamKey}` });
     const { code, stderr } = await refused.exited;
     assert.notEqual(code, 0);
-    assert.match(stderr, /This server is being stopped\. Connect again to reach another one\./);
+    assert.match(stderr, /The server is temporarily unavailable\. Try again\./);
     await plays(nodes);
     assert.equal(media.process.exitCode, null);
     await nodes.encoder.stop();
