@@ -21,7 +21,6 @@ export async function prepareDatabase(container: Container): Promise<Owner | nul
   await inBackground(() => notifyMigrated(modules));
   const owner = await createOwner(container);
   warnOfPrivateAddresses(container);
-  await warnOfConnections(container);
   return owner;
 }
 
@@ -34,19 +33,6 @@ export async function findWarnings(container: Container): Promise<StartupWarning
     await findConnectionLack(container),
   ];
   return notices.filter((notice) => notice !== null);
-}
-
-/** Share of the database's connections above which one node is a risk for the others. */
-const MAX_SHARE = 0.8;
-
-async function warnOfConnections({ sql, config, log }: Container): Promise<void> {
-  const [row] = await sql<{ allowed: number }[]>`select current_setting('max_connections')::int as allowed`;
-  const [allowed, used] = [row?.allowed ?? 0, maxConnections(config)];
-  if (used <= allowed * MAX_SHARE) return;
-  log.warn(
-    { used, allowed },
-    'this node can use nearly all connections of the database: lower DATABASE_POOL or raise max_connections',
-  );
 }
 
 function warnOfPrivateAddresses({ config, log }: Container): void {
@@ -86,7 +72,7 @@ async function findEncoderLacks({ config, checkTools, hardware, log }: Container
 
 /** Finds out whether the pools of all nodes together need too many connections. */
 async function findConnectionLack({ config, sql, log }: Container): Promise<StartupWarning | null> {
-  const reason = await findPoolExcess(sql, config.DATABASE_POOL);
+  const reason = await findPoolExcess(sql, config.DATABASE_POOL, maxConnections(config));
   if (reason === null) return null;
   log.warn({ reason }, 'the database has too few connections');
   return { name: 'Connections', text: `${reason} (docs/guides/operations.md#database-outages)` };

@@ -50,15 +50,16 @@ const MAX_POOL_SHARE = 0.8;
  * otherwise. Each process has one session that listens.
  *
  * @param pool connections of each process (`DATABASE_POOL`).
+ * @param minDemand connections of this node, whose processes may not run yet. Default: 0.
  */
-export async function findPoolExcess(sql: Sql, pool: number): Promise<string | null> {
+export async function findPoolExcess(sql: Sql, pool: number, minDemand = 0): Promise<string | null> {
   const [row] = await sql<{ processes: number; max: number }[]>`
     select (select count(*) from pg_stat_activity
         where datname = current_database() and query ilike 'listen "marquee"%')::integer as processes,
       current_setting('max_connections')::integer as max`;
   if (row === undefined) throw new Error('the database returned no row');
   const { processes, max } = row;
-  const demand = processes * (pool + 1);
+  const demand = Math.max(processes * (pool + 1), minDemand);
   if (demand <= MAX_POOL_SHARE * max) return null;
-  return `${processes} processes may open ${demand} connections, more than 80 % of max_connections (${max})`;
+  return `the processes may open ${demand} connections, more than 80 % of max_connections (${max})`;
 }
