@@ -52,6 +52,6 @@ export function resultLines({ writes, webhooks, uploads }: LoadResult, drain: Dr
     `uploads   ${uploads.acknowledged} acknowledged, ${uploads.lost} lost`,
     ...(drain === null
       ? []
-      : [`SIGTERM   ${drain.requests} fresh connections, failed: ${failuresText(drain.failures)}`]),
+      : [`SIGTERM   ${drain.requests} fresh connections, failed: ${drain.failures.join(', ') || '0'}`]),
   ].join('\n');
 }

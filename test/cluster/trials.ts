@@ -1,5 +1,5 @@
-import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sendFreshConnections } from '../harness/fresh-connections.ts';
 import { waitFor } from '../harness/wait-for.ts';
 import type { Cluster } from './cluster.ts';
 import type { Load, Period } from './load.ts';
@@ -140,38 +140,22 @@ const FRESH_CLIENTS = 8;
 /** What a drain cost the clients that open a connection for each request. */
 export interface DrainCost {
   requests: number;
-  failures: ReadonlyMap<number | string, number>;
+  failures: readonly string[];
 }
 
 /** Stops an api node by SIGTERM while clients open new connections, then starts it again. */
 export async function runDrain(cluster: Cluster, load: Load, node: ClusterNode): Promise<DrainCost> {
-  const failures = new Map<number | string, number>();
-  let requests = 0;
-  let isOver = false;
-  const client = async () => {
-    while (!isOver) {
-      const outcome = await freshRead(`${cluster.api}${load.streamPath}`, load.headers);
-      requests += 1;
-      if (outcome !== 200) failures.set(outcome, (failures.get(outcome) ?? 0) + 1);
-    }
-  };
-  const clients = Array.from({ length: FRESH_CLIENTS }, client);
+  const over = Promise.withResolvers<void>();
+  const sending = sendFreshConnections(`${cluster.api}${load.streamPath}`, {
+    clients: FRESH_CLIENTS,
+    headers: load.headers,
+    until: over.promise,
+  });
   await sleep(1000);
   await node.stop();
   await sleep(1000);
-  isOver = true;
-  await Promise.all(clients);
+  over.resolve();
+  const { sent, failures } = await sending;
   await node.start();
-  return { requests, failures };
-}
-
-/** @returns the status, or the code of the error. */
-function freshRead(url: string, headers: Record<string, string>): Promise<number | string> {
-  return new Promise((resolve) => {
-    const request = get(url, { headers, agent: new Agent({ keepAlive: false }) }, (response) => {
-      response.resume().on('end', () => resolve(response.statusCode ?? 0));
-      response.on('error', (error) => resolve(error.message));
-    });
-    request.on('error', (error) => resolve('code' in error ? String(error.code) : error.message));
-  });
+  return { requests: sent, failures };
 }

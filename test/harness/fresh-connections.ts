@@ -8,12 +8,19 @@ export interface FreshConnectionsOptions {
   until?: Promise<unknown>;
   /** A request without a response within this time has failed. Default: 5 seconds. */
   timeoutMs?: number;
+  headers?: Record<string, string>;
 }
 
 /** Sends requests, each over a new connection. */
 export async function sendFreshConnections(
   url: string,
-  { clients, count = Number.POSITIVE_INFINITY, until, timeoutMs = 5000 }: FreshConnectionsOptions,
+  {
+    clients,
+    count = Number.POSITIVE_INFINITY,
+    until,
+    timeoutMs = 5000,
+    headers = {},
+  }: FreshConnectionsOptions,
 ): Promise<{ sent: number; failures: string[] }> {
   const failures: string[] = [];
   let left = count;
@@ -25,7 +32,7 @@ export async function sendFreshConnections(
     while (left > 0) {
       left -= 1;
       sent += 1;
-      const failure = await sendOnce(url, timeoutMs);
+      const failure = await sendOnce(url, { timeoutMs, headers });
       if (failure !== null) failures.push(failure);
     }
   };
@@ -34,9 +41,12 @@ export async function sendFreshConnections(
 }
 
 /** Returns the reason why the request failed, or null. */
-function sendOnce(url: string, timeoutMs: number): Promise<string | null> {
+function sendOnce(
+  url: string,
+  { timeoutMs, headers }: Required<Pick<FreshConnectionsOptions, 'timeoutMs' | 'headers'>>,
+): Promise<string | null> {
   return new Promise((resolve) => {
-    const request = get(url, { agent: false, timeout: timeoutMs }, (response) => {
+    const request = get(url, { agent: false, timeout: timeoutMs, headers }, (response) => {
       response.once('error', (error) => resolve(error.message));
       response.once('end', () =>
         resolve(response.statusCode === 200 ? null : `status ${response.statusCode}`),
